@@ -53,6 +53,8 @@ class Bounds:
     """Of a check's many Services, those that one probe dials at once."""
     dials_beside: int = 2
     """A probe's connections while a Service changes: to the Service, and to its backend."""
+    captures: int = 4
+    """Connections captured at once, on different nodes: each waits for its tools most of the time."""
     diagnostic_readings: int = 12
     """Concurrent reads of API and nodes for diagnostics."""
     questions_open: int = 192

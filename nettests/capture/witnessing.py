@@ -1,7 +1,7 @@
 """``--enable=packets``: capture a marked connection, beside its server's answer and the facts.
 
-The examiner of ``Question.WITNESS`` captures one connection at a time while no other check runs,
-and writes the record that ``parse.witness`` reads. If a node lacks something (the tool, disk space,
+The examiner of ``Question.WITNESS`` captures connections while no other check runs, one at a time
+on each node, and writes the record that ``parse.witness`` reads. If a node lacks something (the tool, disk space,
 a permission), the check is skipped with the reason. The capture Pods exist from the first such
 check to the end of observation.
 """
@@ -10,6 +10,7 @@ import json
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,10 +132,15 @@ PORTS_TRIED = 3
 
 @dataclass(slots=True, kw_only=True)
 class Witnessing:
-    """Captures connections for a run's checks, one at a time; ``close`` removes its Pods."""
+    """Captures connections for a run's checks; ``close`` removes its Pods.
+
+    A node captures one connection at a time, because Packet Monitor belongs to the whole machine.
+    """
 
     captures: Captures
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _capturing: set[str] = field(default_factory=set)
+    """The nodes on which a capture is under way."""
+    _change: threading.Condition = field(default_factory=threading.Condition)
 
     @classmethod
     def among(
@@ -147,9 +153,9 @@ class Witnessing:
 
     def examine(self, action: Action) -> Examination:
         """Capture one connection; raises ``NotOfferedError`` if the cluster does not allow it."""
-        with self._lock:
-            setup = scene_of_action(action, self.captures.directory, CLIENT_IP)
-            nodes = self.captures.nodes(setup.scene)
+        setup = scene_of_action(action, self.captures.directory, CLIENT_IP)
+        nodes = self.captures.nodes(setup.scene)
+        with self._alone_on({node.name for node in nodes}):
             try:
                 require_scapy()
                 self.captures.stand(nodes)
@@ -165,9 +171,20 @@ class Witnessing:
 
     def close(self) -> tuple[str, ...]:
         """Remove the capture Pods; return what captures lacked and what was not removed."""
-        with self._lock:
-            self.captures.remove()
-            return tuple(self.captures.remarks)
+        self.captures.remove()
+        return tuple(self.captures.remarks)
+
+    @contextmanager
+    def _alone_on(self, nodes: set[str]) -> Iterator[None]:
+        with self._change:
+            self._change.wait_for(lambda: self._capturing.isdisjoint(nodes))
+            self._capturing |= nodes
+        try:
+            yield
+        finally:
+            with self._change:
+                self._capturing -= nodes
+                self._change.notify_all()
 
     def _capture(self, action: Action, setup: FlowSetup, nodes: list[NodeFacts]) -> Examination:
         base, captures = random_base(), self.captures

@@ -1,5 +1,6 @@
 """``nettests run``: the shipped suites under pytest, and how much a run would take (``--dry-run``)."""
 
+import gc
 import os
 import sys
 from dataclasses import replace
@@ -42,6 +43,9 @@ _OWN_PYTEST = (
     # Shuffling the tests of a run would only change the order in which they wait.
     "-pno:randomly",
 )
+_COLLECTED = (10_000, 50, 200)
+"""Thresholds of the garbage collector, less frequent than the default: a run keeps a plan, a journal and
+their results until it ends, and each full collection visits all of it and stops every thread."""
 
 
 @click.command(cls=Command, example="nettests run --kubeconfig ~/.kube/config --enable=costly")
@@ -88,6 +92,7 @@ def run(
         *pytest_args,
     ]
     before = newest(report_dir)
+    gc.set_threshold(*_COLLECTED)
     code = pytest.main(arguments)
     if archive is not None:
         archive_of_run(report_dir, before, archive)

@@ -6,9 +6,9 @@ one check with different outcomes are an error naming both: a manifest must be u
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import date
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from nettests.errors import ManifestError
 from nettests.expect.condition import (
@@ -23,15 +23,24 @@ from nettests.expect.lint import mistakes
 from nettests.expect.manifest import Limitation, Manifest
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected, KnownBug
-from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.facts import (
+    Address,
+    ClusterFacts,
+    Fact,
+    KubeProxyFacts,
+    NodeFacts,
+    unknown,
+)
 from nettests.model.words import Outcome
 
 
 def of_members(
-    check: Check, facts: ClusterFacts, resolve: Callable[[Check], Expectation]
+    check: Check,
+    facts: ClusterFacts,
+    kinds: Mapping[str, int],
+    resolve: Callable[[Check], Expectation],
 ) -> dict[str, Expectation]:
     """Return expectations of all members by id, and the most frequent one under the check's id."""
-    kinds = {node.name: _kind(node) for node in facts.nodes}
     resolved: dict[object, Expectation] = {}
     expectations: dict[str, Expectation] = {}
     for member in check.each:
@@ -50,11 +59,34 @@ def of_members(
     return {check.id: shared[often[0][0]], **expectations}
 
 
+def kinds_of(nodes: Iterable[NodeFacts]) -> dict[str, int]:
+    """Return numbers by node name, equal for nodes that no limitation's condition tells apart."""
+    numbers: dict[NodeFacts, int] = {}
+    return {node.name: numbers.setdefault(_kind(node), len(numbers)) for node in nodes}
+
+
 def _kind(node: NodeFacts) -> NodeFacts:
     """Return a node without its name and addresses, which no limitation's condition reads."""
-    return replace(
+    proxy = replace(_without_origins(node.kube_proxy), source_vip=_UNREAD)
+    alike = replace(
         node, name="", member=0, hostname="", addresses=(), pod_cidrs=(), taints=(), left_out=""
     )
+    return replace(_without_origins(alike), kube_proxy=proxy)
+
+
+_UNREAD: Fact[Address] = unknown("no condition reads it")
+Facts = TypeVar("Facts", NodeFacts, KubeProxyFacts)
+
+
+def _without_origins(facts: Facts) -> Facts:
+    """Drop where known facts were read, such as a Pod's name: an expectation quotes only unknown ones."""
+    values = {field.name: getattr(facts, field.name) for field in fields(facts)}
+    without_origin: dict[str, Any] = {
+        name: Fact(fact.value, "")
+        for name, fact in values.items()
+        if isinstance(fact, Fact) and fact.known
+    }
+    return replace(facts, **without_origin)
 
 
 T = TypeVar("T")
@@ -89,10 +121,11 @@ def resolve(
     entries = _entries(manifests)
     _refuse_expired(entries, today)
     expectations: dict[str, Expectation] = {}
+    kinds = kinds_of(facts.nodes)
     for check in checks:
         if check.members:
             expectations |= of_members(
-                check, facts, lambda member: expectation(member, facts, entries)
+                check, facts, kinds, lambda member: expectation(member, facts, entries)
             )
         else:
             expectations[check.id] = expectation(check, facts, entries)

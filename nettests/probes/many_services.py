@@ -42,6 +42,8 @@ PROGRAMMING_SECONDS = 0.1
 """Additional time of a node for each Service: HNS creates load balancers one after the other."""
 SAMPLE = 20
 """How many Services are sampled at even intervals to find from which number on they are not served."""
+MOST_HALVES = 8
+"""How often half of a node's patience is waited at most while more and more Services are served."""
 KEPT = 5
 
 
@@ -113,7 +115,7 @@ class _Node:
                 record = self._served(self._wait_for_services())
             case Crowd.REMOVED:
                 services = self._wait_for_services()
-                self._wait_for_last(services)
+                self._wait_for_last(services, self._patience)
                 record = self._removed(services)
             case _:
                 assert_never(crowd)
@@ -134,19 +136,22 @@ class _Node:
         return own_services
 
     def _served(self, services: Sequence[CreatedService]) -> Object:
-        """Dial the last one until it is served, then a sample of all."""
-        seconds, body = self._wait_for_last(services)
-        picked = _picked(services)
-        with ThreadPoolExecutor(Bounds.of(self.of.timing).service_dials, "services") as pool:
-            bodies = list(pool.map(lambda service: self._dial(service.address), picked))
-        unserved = [
-            {"number": service.number, "body": body}
-            for service, body in zip(picked, bodies, strict=True)
-            if not self._answers(body)
-        ]
+        """Dial the last one until it is served, then a sample of all.
+
+        A slow node is waited for as long as each half of the patience serves more of the sample.
+        """
+        picked, waited = _picked(services), 0.0
+        unserved: list[Object] = []
+        for halves in range(1, MOST_HALVES + 1):
+            seconds, body = self._wait_for_last(services, self._patience / 2)
+            waited += self._patience / 2
+            before, unserved = unserved, self._unserved(picked)
+            stuck = halves > 1 and len(unserved) >= len(before)
+            if seconds is not None or stuck:
+                break
         return {
             "seconds": seconds,
-            "within": self._patience,
+            "within": waited,
             "body": body,
             "backend": self._backend(body),
             "sampled": len(picked),
@@ -154,10 +159,23 @@ class _Node:
             "making": self.many.took,
         }
 
-    def _wait_for_last(self, services: Sequence[CreatedService]) -> tuple[float | None, str]:
+    def _unserved(self, picked: Sequence[CreatedService]) -> list[Object]:
+        return [
+            {"number": service.number, "body": body}
+            for service, body in zip(picked, self._dial_all(picked), strict=True)
+            if not self._answers(body)
+        ]
+
+    def _dial_all(self, picked: Sequence[CreatedService]) -> list[str]:
+        with ThreadPoolExecutor(Bounds.of(self.of.timing).service_dials, "services") as pool:
+            return list(pool.map(lambda service: self._dial(service.address), picked))
+
+    def _wait_for_last(
+        self, services: Sequence[CreatedService], patience: float
+    ) -> tuple[float | None, str]:
         """Dial the last one until it answers or time is up; return its seconds, and the body."""
         last = services[-1]
-        deadline = max(last.at, time.monotonic()) + self._patience
+        deadline = max(last.at, time.monotonic()) + patience
         while True:
             body = self._dial(last.address)
             if self._answers(body):
@@ -196,11 +214,9 @@ class _Node:
         deadline = began + self._patience
         while True:
             seconds = time.monotonic() - began  # dials that time out take seconds themselves
-            with ThreadPoolExecutor(Bounds.of(self.of.timing).service_dials, "services") as pool:
-                bodies = list(pool.map(lambda service: self._dial(service.address), picked))
             answering = [
                 service.address
-                for service, body in zip(picked, bodies, strict=True)
+                for service, body in zip(picked, self._dial_all(picked), strict=True)
                 if self._answers(body)
             ]
             listed, unlisted = self._listed()

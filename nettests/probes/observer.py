@@ -240,7 +240,7 @@ class Observer:
             for group in groups:
                 if group[0].action.makes_many_pods:
                     self._watch_together(group)
-        for taking in one_after_the_other(checks):
+        for taking in one_after_the_other(checks, self._bounds.captures):
             pool = ThreadPoolExecutor(self._bounds.waiting_checks, "disrupt")
             with self._phases.disruptive(), pool as senders:
                 probed = [senders.submit(self._observe, check) for check in taking]
@@ -305,15 +305,26 @@ def _together(checks: Sequence[Check]) -> list[list[Check]]:
     return list(groups.values())
 
 
-def one_after_the_other(checks: Sequence[Check]) -> Iterator[list[Check]]:
+def one_after_the_other(checks: Sequence[Check], captures: int) -> Iterator[list[Check]]:
     """Yield the checks that run alone, in groups that run one after the other.
 
-    Each capture is alone. Checks of many Services run together. Those that exhaust ports come last,
-    one per probe at a time, because the ports are free again only minutes later.
+    At most ``captures`` connections are captured at once, one on a node. Checks of many Services run
+    together. Those that exhaust ports come last, one per probe at a time, because the ports are free
+    again only minutes later.
     """
+    captured: list[tuple[list[Check], set[str]]] = []
     for check in checks:
-        if check.action.question is Question.WITNESS:
-            yield [check]
+        if check.action.question is not Question.WITNESS:
+            continue
+        nodes = set(check.action.captured_on)
+        for together, capturing in captured:
+            if len(together) < captures and capturing.isdisjoint(nodes):
+                break
+        else:
+            captured.append((together := [], capturing := set()))
+        together.append(check)
+        capturing |= nodes
+    yield from (together for together, _ in captured)
     sharing = [check for check in checks if check.action.question is Question.SCALE]
     if sharing:
         yield sharing

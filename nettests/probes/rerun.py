@@ -19,6 +19,9 @@ from nettests.probes.pending import begin
 
 HANG_SECONDS = 8.0
 """After so many seconds a process hangs: ``ping`` waits 6 s for lost echoes, ``curl`` 5 s, and both have to start."""
+PAUSES_SECONDS = 2.0
+"""The additional time of a ping of Windows, which pauses after a lost echo too, as ReactOS's does
+(``base/applications/network/ping/ping.c``)."""
 RESOLVER_HANGS_SECONDS = 3 * QUERY_SECONDS + 1
 """The same for name lookups, which query a silent server three times."""
 TOOL_HANGS_SECONDS = 12.0

@@ -38,7 +38,12 @@ from nettests.probes.external import External
 from nettests.probes.own_time import OwnTimes, itself
 from nettests.probes.pace import Pace, may_be_icmp
 from nettests.probes.pending import Resolvers, queries_resolver
-from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
+from nettests.probes.rerun import (
+    HANG_SECONDS,
+    PAUSES_SECONDS,
+    RESOLVER_HANGS_SECONDS,
+    Rerunning,
+)
 from nettests.probes.seams import Recorder
 from nettests.probes.together import Done, Together
 
@@ -366,6 +371,7 @@ class Sender:
             self.recorder.event(f"probe {probe.name}: {why}; run again: {words}")
 
         beyond = RESOLVER_HANGS_SECONDS if queries_resolver(action) else HANG_SECONDS
+        beyond += PAUSES_SECONDS if wanted.tool == PING and action.source.os is OS.WINDOWS else 0
         processes = Rerunning(channel=probe.execute, beyond=beyond, tell=tell)
         try:
             got = processes.run(wanted.words, timeout=wanted.deadline + self.timing.execute)

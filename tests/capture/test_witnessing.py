@@ -352,7 +352,7 @@ def test_a_capture_without_its_canaries_proves_nothing() -> None:
     assert "does not show what the node sent itself" in one.detail
 
 
-def test_connections_are_captured_one_after_the_other() -> None:
+def test_a_node_captures_connections_one_after_the_other() -> None:
     """Packet Monitor belongs to the whole machine: a second capture waits for the end of the first."""
     access = Access()
     one = witnessing(access)

@@ -1,5 +1,6 @@
 """``nettests run`` and ``nettests diagnose``: which words reach pytest, and what is printed of what was collected."""
 
+import gc
 import shlex
 from importlib import import_module
 from pathlib import Path
@@ -42,6 +43,17 @@ def test_without_options_the_shipped_suites_run(monkeypatch: pytest.MonkeyPatch)
         word.startswith(("--lab", "--kubeconfig", "--keep", "-n", "--metrics", "--webhook"))
         for word in words[:-1]
     )
+
+
+def test_a_run_collects_garbage_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it keeps until its end is not visited again and again."""
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    try:
+        passed_on(monkeypatch)
+        assert gc.get_threshold() > (700, 10, 10)
+    finally:
+        gc.set_threshold(*before)
 
 
 @pytest.mark.parametrize(

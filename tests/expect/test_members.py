@@ -6,11 +6,11 @@ from datetime import date
 import pytest
 
 from nettests.expect import resolve
-from nettests.expect.resolve import expectation
+from nettests.expect.resolve import expectation, kinds_of
 from nettests.model.check import Check
 from nettests.model.codec import data_of, record_of
 from nettests.model.expectation import Expectation
-from nettests.model.facts import ClusterFacts
+from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.history import History
 from nettests.model.journal_records import Planned, expectations_of_members
 from nettests.model.words import OS
@@ -46,6 +46,20 @@ def test_each_member_is_expected_what_a_check_of_its_own_would_be(profile: str) 
     for check in made.checks:
         for one in (check.each[0], check.each[len(check.each) // 2], check.each[-1]):
             assert found[one.id] == expectation(one, facts, limitations), one.id
+
+
+def test_where_a_known_fact_was_read_tells_no_nodes_apart() -> None:
+    """The Pod of each kube-proxy has a name of its own, but why a fact is unknown is quoted."""
+    node = cluster_facts("mixed-builds").nodes[0]
+
+    def read_of(pod: str, mode: str | None) -> NodeFacts:
+        proxy = replace(node.kube_proxy, mode=Fact(mode, f"log of {pod}"))
+        return replace(node, name=pod, kube_proxy=proxy)
+
+    known = kinds_of([read_of("a", "iptables"), read_of("b", "iptables"), read_of("c", "ipvs")])
+    assert known["a"] == known["b"] != known["c"]
+    unknown = kinds_of([read_of("a", None), read_of("b", None)])
+    assert unknown["a"] != unknown["b"]
 
 
 def deviating(facts: ClusterFacts) -> tuple[Check, dict[str, Expectation]]:

@@ -143,9 +143,30 @@ def test_what_looks_for_a_limit_comes_last_one_of_a_probe_at_a_time() -> None:
     elsewhere = replace(
         check(action("probe-linux-1-1", TargetKind.POD_IP, question=Question.FLOWS)), id="f3"
     )
-    groups = one_after_the_other([one, *shared, other, change, elsewhere])
+    groups = one_after_the_other([one, *shared, other, change, elsewhere], captures=4)
     assert [[one.id for one in group] for group in groups] == [
         ["s0", "s1", "s2"],
         ["f1", "f3"],
         ["f2"],
     ]
+
+
+def test_connections_of_different_nodes_are_captured_side_by_side() -> None:
+    """At most so many at once, and never two on one node."""
+    ends = (("a", "b"), ("b", "c"), ("c", "d"), ("e", "e"), ("f", "g"))
+    checks = [
+        replace(
+            one,
+            id=f"{source}{target}",
+            action=replace(
+                one.action,
+                question=Question.WITNESS,
+                source=replace(one.action.source, node=source),
+                target=replace(one.action.target, node=target),
+            ),
+        )
+        for one in (many(5),)
+        for source, target in ends
+    ]
+    groups = [[check.id for check in group] for group in one_after_the_other(checks, captures=3)]
+    assert groups == [["ab", "cd", "ee"], ["bc", "fg"]]

@@ -1,5 +1,6 @@
 """Many Services: made once for all checks that look at them, looked at from each node, and removed after the last."""
 
+import itertools
 import json
 import threading
 from collections.abc import Callable, Sequence
@@ -190,6 +191,14 @@ def test_services_beyond_a_number_are_not_served() -> None:
     assert "from number 4" in served[1]
     assert (beside[0], removed[0]) == (Outcome.CONNECTED, Outcome.CONFORMS)
     assert cluster.names == {}
+
+
+def test_a_slow_node_is_waited_for_while_it_serves_more_and_more() -> None:
+    """A node whose Service proxy falls behind, but goes on, serves all of them in the end."""
+    dials = itertools.count()
+    slow = Cluster(served=lambda number: number <= next(dials) / 2)
+    ((outcome, detail),) = all_of(slow, looking(Crowd.SERVED))
+    assert (outcome, next(dials) > NUMBER) == (Outcome.CONNECTED, True), detail
 
 
 def test_rules_that_stay_are_found() -> None:

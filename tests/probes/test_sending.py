@@ -11,7 +11,7 @@ import pytest
 from nettests.bounds import Slots
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer
 from nettests.model.check import Action
-from nettests.model.words import Outcome, Protocol, Question, Resolver, TargetKind, VantageKind
+from nettests.model.words import OS, Outcome, Protocol, Question, Resolver, TargetKind, VantageKind
 from nettests.parse.read import read_raw
 from nettests.probes.addresses import NotStandingError
 from nettests.probes.examine import Examination
@@ -151,6 +151,21 @@ def test_a_resolver_may_repeat_its_query_before_its_process_is_run_again(
             one, source=action(PROBE, TargetKind.POD_IP).source, resolver=Resolver.NSLOOKUP
         )
     probed = check(one)
+    sender = bench.observer([probed]).sender
+    sender = replace(sender, probes={PROBE: replace(sender.probes[PROBE], execute=slow)})
+    sender.send(probed.id, "check", 1, probed.action)
+    assert slow.begun == begun
+
+
+@pytest.mark.parametrize(("os", "begun"), [(OS.WINDOWS, 1), (OS.LINUX, 2)])
+def test_a_ping_of_windows_may_pause_before_it_is_run_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, os: OS, begun: int
+) -> None:
+    """Its pauses are no sign that it hangs."""
+    monkeypatch.setattr("nettests.probes.sending.HANG_SECONDS", 0.0)
+    slow = Slow()
+    ping = action(PROBE, TargetKind.POD_IP, Protocol.ICMP, question=Question.PING)
+    probed = check(replace(ping, source=replace(ping.source, os=os)))
     sender = bench.observer([probed]).sender
     sender = replace(sender, probes={PROBE: replace(sender.probes[PROBE], execute=slow)})
     sender.send(probed.id, "check", 1, probed.action)

@@ -55,6 +55,23 @@ def test_a_wildcard_record_is_one_cause(quiet: Results) -> None:
     assert {"dns-no-such-name", "pod-to-service-fqdn"} <= flows
 
 
+def test_a_name_that_leads_to_a_strange_server_is_of_the_same_cause(quiet: Results) -> None:
+    """A server outside that answers at the wrong address is told by its name alone."""
+
+    def answered(one: CheckResult) -> CheckResult:
+        led = led_astray(one)
+        if not (led.check and led.observation and led.check.target.descriptor.by_name):
+            return led
+        if led.observation.outcome is not Outcome.REFUSED:
+            return led
+        seen = replace(led.observation, outcome=Outcome.CONNECTED, attempts=(), backends=("shop",))
+        return replace(led, observation=seen)
+
+    (incident,) = holding(quiet, [answered(one) for one in quiet.checks]).incidents
+    assert incident.traits == {"wrong-answer": ELSEWHERE}
+    assert any(name.startswith("pod-to-service-fqdn") for name in incident.checks)
+
+
 def test_names_that_are_denied_are_no_wrong_answer(quiet: Results) -> None:
     """Where no address was wrong, nothing is said of one."""
     denied = [

@@ -4,7 +4,6 @@ Each handler takes a ``Call`` and returns the HTTP answer; rules are in ``generi
 """
 
 import base64
-import copy
 import json
 from typing import Any
 
@@ -123,7 +122,7 @@ async def patch_object(call: Call) -> web.Response:
             decoded.item.setdefault("metadata", {}).setdefault("name", call.name)
             return _create(call, decoded.item, decoded.warnings)
     record = call.server.objects.require(call.resource, call.namespace, call.name)
-    original = copy.deepcopy(views.whole(call.resource, record.body))
+    original = patch.copied(views.whole(call.resource, record.body))
     patched = patch.apply_patch(call.resource, original, document, media)
     body.check_kind(patched, call.resource.kind, call.resource.api_version)
     decoded = body.prune(patched, call.resource, call.field_validation)

@@ -5,12 +5,11 @@ with a grace period of zero. An object with finalizers stays until they are remo
 terminating namespaces and collects the dependents of deleted objects.
 """
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from nettests.lab.apiserver import resources, status
+from nettests.lab.apiserver import patch, resources, status
 from nettests.lab.apiserver.generic_registry import Objects, now
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.status import bad_request, conflict
@@ -62,7 +61,7 @@ def delete(
     """Delete an object, or mark it for deletion; return its last state, and whether it was removed."""
     record = objects.require(resource, namespace, name)
     _check(resource, record, options)
-    body = copy.deepcopy(record.body)
+    body = patch.copied(record.body)
     meta = body["metadata"]
     propagation = options.propagation or _BY_DEFAULT.get(resource.key, "Background")
     if (finalizer := _FINALIZER.get(propagation)) is not None:

@@ -1,4 +1,4 @@
-"""IP families of a Service: missing fields get defaults, families that the cluster does not have are refused.
+"""IP families of a Service: missing fields get defaults, contradictions and families that the cluster lacks are refused.
 
 After ``initIPFamilyFields`` of kube-apiserver. ``services`` assigns addresses afterwards. ``choose`` changes the ``spec``
 that it is given.
@@ -7,7 +7,7 @@ that it is given.
 from collections.abc import Iterator, Mapping, Sequence
 
 from nettests.lab.apiserver.settings import ApiSettings, Network
-from nettests.lab.apiserver.status import FieldError, invalid_value
+from nettests.lab.apiserver.status import FieldError, duplicate, invalid_value
 from nettests.lab.interfaces import Json
 
 _FAMILIES = ("IPv4", "IPv6")
@@ -44,6 +44,8 @@ def choose(spec: Json, before: Json | None, settings: ApiSettings) -> list[Field
             if spec.get(field) == before.get(field):
                 spec[field] = (spec.get(field) or [])[:1]
     families = list(spec.get("ipFamilies") or ())
+    if errors := list(_contradictions(spec["ipFamilyPolicy"], families)):
+        return errors
     stated = [address for address in spec.get("clusterIPs") or () if address != NONE]
     families += map(_family_of, stated[len(families) :])
     errors = [] if headless else list(_unconfigured(spec["ipFamilyPolicy"], families, settings))
@@ -55,6 +57,18 @@ def choose(spec: Json, before: Json | None, settings: ApiSettings) -> list[Field
             families += [family for family in every if family not in families]
         spec["ipFamilies"] = families
     return errors
+
+
+def _contradictions(policy: str, families: Sequence[str]) -> Iterator[FieldError]:
+    """After ``ValidateServiceClusterIPsRelatedFields``: what the suites ask about."""
+    for index, family in enumerate(families):
+        if family in families[:index]:
+            yield duplicate(f"spec.ipFamilies[{index}]", family)
+    if policy == _SINGLE and len(families) == 2:
+        detail = (
+            "must be RequireDualStack or PreferDualStack when multiple 'ipFamilies' are specified"
+        )
+        yield invalid_value("spec.ipFamilyPolicy", _SINGLE, detail)
 
 
 def _unconfigured(

@@ -4,12 +4,11 @@ The steps of a real API server's generic registry, in its order: metadata, names
 admission, validation, allocation, write. ``deletion`` removes objects; ``body`` has decoded the input.
 """
 
-import copy
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from nettests.lab.apiserver import quota, resources, status, validation
+from nettests.lab.apiserver import patch, quota, resources, status, validation
 from nettests.lab.apiserver.defaults import random_suffix
 from nettests.lab.apiserver.kinds import strategy
 from nettests.lab.apiserver.pod_admission import Context
@@ -113,7 +112,7 @@ class Objects:
         self, resource: Resource, namespace: str, name: str, change: Callable[[Json], None]
     ) -> Record:
         """Apply ``change`` to a copy of an object and store it, without the rules of its kind."""
-        body = copy.deepcopy(self.require(resource, namespace, name).body)
+        body = patch.copied(self.require(resource, namespace, name).body)
         change(body)
         return self.store.update(resource.key, body)
 

@@ -7,7 +7,6 @@ Apply (``application/apply-patch+yaml``) merges like a strategic patch; field ow
 so that it never removes a field and never conflicts.
 """
 
-import copy
 from typing import Any
 
 from nettests.lab.apiserver.resources import Resource
@@ -47,6 +46,13 @@ def apply_patch(resource: Resource, original: Json, patch: Any, content_type: st
     return merge(original, patch, type_name(resource.kind, resource.group))
 
 
+def copied(item: Any) -> Any:
+    """Return a copy of plain data, in a fraction of the time of ``copy.deepcopy``."""
+    if isinstance(item, dict):
+        return {key: copied(value) for key, value in item.items()}
+    return [copied(value) for value in item] if isinstance(item, list) else item
+
+
 def merged(original: Any, patch: Json) -> Json:
     """Return an object after a merge patch (RFC 7386, section 2)."""
     result: Json = dict(original) if isinstance(original, dict) else {}
@@ -56,14 +62,14 @@ def merged(original: Any, patch: Json) -> Json:
         elif isinstance(item, dict):
             result[key] = merged(result.get(key), item)
         else:
-            result[key] = copy.deepcopy(item)
+            result[key] = copied(item)
     return result
 
 
 def merge(original: Json, patch: Json, type_name: str) -> Json:
     """Return an object of ``type_name`` (empty: untyped) after a strategic merge patch."""
     if patch.get(_DIRECTIVE) == "replace":
-        return {key: copy.deepcopy(item) for key, item in patch.items() if key != _DIRECTIVE}
+        return {key: copied(item) for key, item in patch.items() if key != _DIRECTIVE}
     if patch.get(_DIRECTIVE) == "delete":
         return {}
     result = dict(original)
@@ -116,8 +122,7 @@ def _merge_list(current: list[Any], patch: list[Any], place: str, element: str) 
 
 
 def _without_directives(items: list[Any]) -> list[Any]:
-    kept = [item for item in items if not (isinstance(item, dict) and _DIRECTIVE in item)]
-    return copy.deepcopy(kept)
+    return [copied(item) for item in items if not (isinstance(item, dict) and _DIRECTIVE in item)]
 
 
 def _reorder(result: Json, key: str, order: list[Any], type_name: str) -> None:

@@ -9,6 +9,7 @@ absolute, lower case, with the final dot. ``programs/LIMITS.txt`` lists known di
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import Any
 
@@ -123,6 +124,8 @@ def _add_headless(records: _Records, base: str, spec: Object, slices: list[Objec
 
 
 TTL = 30
+_REMEMBERED = 4096
+"""Names and data whose parsed form is kept."""
 _NEGATIVE_TTL = 5
 _DNS_VERSION = '"1.1.0"'
 _REVERSE = (dns.reversename.ipv4_reverse_domain, dns.reversename.ipv6_reverse_domain)
@@ -149,7 +152,7 @@ def answer(view: DnsView, query: dns.message.Message) -> dns.message.Message | N
     if not records:
         if not _exists(view, name):
             response.set_rcode(dns.rcode.NXDOMAIN)
-        soa = dns.rrset.from_text(view.zone, _NEGATIVE_TTL, "IN", "SOA", _soa_data(view))
+        soa = dns.rrset.from_rdata(_name(view.zone), _NEGATIVE_TTL, _rdata("SOA", _soa_data(view)))
         response.authority.append(soa)
     return response
 
@@ -252,11 +255,22 @@ def _authoritative(query: dns.message.Message) -> dns.message.Message:
 
 
 def _add(response: dns.message.Message, owner: str, kind: str, data: str) -> None:
-    rdata = dns.rdata.from_text(dns.rdataclass.IN, dns.rdatatype.from_text(kind), data)
+    rdata = _rdata(kind, data)
     rrset = response.find_rrset(
-        response.answer, dns.name.from_text(owner), rdata.rdclass, rdata.rdtype, create=True
+        response.answer, _name(owner), rdata.rdclass, rdata.rdtype, create=True
     )
     rrset.add(rdata, ttl=TTL)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _name(text: str) -> dns.name.Name:
+    return dns.name.from_text(text)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _rdata(kind: str, data: str) -> dns.rdata.Rdata:
+    """Return a record's data, which is immutable."""
+    return dns.rdata.from_text(dns.rdataclass.IN, dns.rdatatype.from_text(kind), data)
 
 
 def _soa_data(view: DnsView) -> str:

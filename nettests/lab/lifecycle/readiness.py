@@ -30,6 +30,7 @@ class Readiness:
         self._dns_pod: tuple[str, str] | None = None
         self._nodes: dict[str, Json] = {}
         self._pods: dict[str, Json] = {}
+        self._daemons = [daemon.os for daemon in plugin_objects.daemons(profile)]
 
     def programmed(self, node: str, table: ServiceTable) -> None:
         """Record a table that a node's service proxy has programmed."""
@@ -89,8 +90,7 @@ class Readiness:
         unready = [p["metadata"]["name"] for p in system_pods if not has_condition(p, "Ready")]
         proxy = self._profile.kube_proxy
         without = [n for n in self._profile.nodes if proxy.runs_no_pod(n.os)]
-        daemons = [daemon.os for daemon in plugin_objects.daemons(self._profile)]
-        plugins = sum(daemons.count(node.os) for node in self._profile.nodes)
+        plugins = sum(self._daemons.count(node.os) for node in self._profile.nodes)
         expected = plugins + len(self._profile.nodes) - len(without) + 1
         return unready or (["system pods"] if len(system_pods) < expected else [])
 

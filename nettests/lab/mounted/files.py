@@ -10,6 +10,7 @@ import ntpath
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from nettests.lab.topology import OS
 
@@ -105,6 +106,10 @@ def normal(path: str, os: OS) -> str:
     return path.replace("\\", "/").lower().removeprefix("c:").rstrip("/")
 
 
+_PATHS = 8192
+"""Paths that are remembered: each command is looked for in every folder of ``PATH``."""
+
+
 class CopyError(Exception):
     """A file cannot be copied; the Win32 error is ``NO_FILE``, ``NO_PATH`` (no such folder) or ``IN_USE``."""
 
@@ -113,11 +118,13 @@ class CopyError(Exception):
         self.number = number
 
 
+@lru_cache(maxsize=_PATHS)
 def full(path: str, directory: str) -> str:
     """Return the absolute path of ``path`` in ``directory``, with backslashes: ``C:\\hpc\\agnhost.exe``."""
     return ntpath.normpath(ntpath.join("C:\\", directory, path))
 
 
+@lru_cache(maxsize=_PATHS)
 def _path_key(path: str) -> str:
     return ntpath.normpath(path).lower()
 

@@ -5,6 +5,7 @@ name; so do checks that got NXDOMAIN or SERVFAIL. Silent DNS is not handled here
 """
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from nettests.model.check import Check
 from nettests.model.target_kinds import Naming
@@ -33,9 +34,10 @@ def wrong_answers(red: Sequence[CheckResult]) -> Iterator[Evidence]:
             for address in result.observation.unexpected_addresses
         }
     )
+    backends = {name for result in red if result.check for name in result.check.target.backends}
     for result in red:
         for address in addresses:
-            if _resolved_to(result, address):
+            if _resolved_to(result, address) or _reached_a_stranger(result, backends):
                 trait = Trait(Kind.WRONG_ANSWER, address)
                 yield Evidence(check=result.id, traits=frozenset({trait}), red=True)
 
@@ -52,6 +54,14 @@ def _resolved_to(result: CheckResult, address: str) -> bool:
         )  # the name should not exist; its address is not recorded
     # sample: Get "http://198.51.100.10:82/whoami": dial tcp 198.51.100.10:82: connect: connection refused
     return check.target.descriptor.by_name and f"{address}:" in seen.last_detail
+
+
+def _reached_a_stranger(result: CheckResult, backends: AbstractSet[str]) -> bool:
+    """Whether a name led to a server that is no backend of any target: its address is not recorded."""
+    check, seen = result.check, result.observation
+    if check is None or seen is None or not queries_cluster_dns(check):
+        return False
+    return check.target.descriptor.by_name and not set(seen.backends) <= backends
 
 
 def denials(red: Sequence[CheckResult]) -> Iterator[Evidence]:

@@ -87,9 +87,22 @@ def test_headless_without_a_selector_has_both_families() -> None:
             {"ipFamilies": ["IPv6"]},
             'spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster',
         ),
+        (
+            DUAL,
+            {"ipFamilyPolicy": "SingleStack", "ipFamilies": ["IPv4", "IPv6"]},
+            (
+                'spec.ipFamilyPolicy: Invalid value: "SingleStack": must be RequireDualStack or '
+                "PreferDualStack when multiple 'ipFamilies' are specified"
+            ),
+        ),
+        (
+            DUAL,
+            {"ipFamilyPolicy": "PreferDualStack", "ipFamilies": ["IPv6", "IPv6"]},
+            'spec.ipFamilies[1]: Duplicate value: "IPv6"',
+        ),
     ],
 )
-def test_families_that_the_cluster_lacks_are_refused(
+def test_contradictions_and_families_that_the_cluster_lacks_are_refused(
     settings: ApiSettings, spec: Json, complaint: str
 ) -> None:
     """The field and the reason are told in kube-apiserver's words."""

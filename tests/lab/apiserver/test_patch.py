@@ -94,3 +94,13 @@ def test_a_strategic_patch_leaves_the_original_alone() -> None:
     """What is stored is never changed in place."""
     _merge({"spec": {"containers": [{"name": "c", "image": "new"}]}})
     assert POD["spec"]["containers"][0]["image"] == "one"  # type: ignore[index]
+
+
+def test_a_copy_shares_nothing_that_can_change() -> None:
+    """Whoever changes it leaves the stored object as it is."""
+    original: dict[str, Any] = {"spec": {"ports": [{"port": 80}]}}
+    copy = patch.copied(original)
+    assert copy == original
+    copy["spec"]["ports"][0]["port"] = 81
+    copy["spec"]["ports"].append({})
+    assert original == {"spec": {"ports": [{"port": 80}]}}

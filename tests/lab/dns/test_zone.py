@@ -148,3 +148,10 @@ def test_pod_names_of_ipv6_addresses_resolve() -> None:
     name = "fd00-10-244-1--5.demo.pod.cluster.local."
     assert data(query_servers(view, name, "AAAA")) == ["fd00:10:244:1::5"]
     assert data(query_servers(view, name)) == []
+
+
+def test_data_is_parsed_once(view: DnsView) -> None:
+    """It is immutable, and clients repeat the same few queries."""
+    first, again = (query_servers(view, "nosuch.demo.svc.cluster.local").authority[0] for _ in "12")
+    assert first[0] is again[0]
+    assert first.name is again.name
