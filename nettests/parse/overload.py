@@ -71,17 +71,26 @@ def lies_within(other: Carried, raw: Raw) -> bool:
 
 def overlaps(other: Carried, raw: Raw) -> bool:
     """Whether both were under way at the same time."""
-    return other.started < raw.started + raw.elapsed and raw.started < other.started + other.elapsed
+    return _shared(other, raw) > 0
+
+
+def _shared(other: Carried, raw: Raw) -> float:
+    """Return the seconds for which both were under way, or a negative number."""
+    end = min(other.started + other.elapsed, raw.started + raw.elapsed)
+    return end - max(other.started, raw.started)
 
 
 def prompt_beside(raw: Raw, others: Iterable[Carried], within: float = PROMPT_SECONDS) -> int:
     """Return how many other requests were answered at once while ``raw`` was under way.
 
-    0 if most of the other answers were late too, not counting retransmitted SYNs.
+    0 if most of the other answers were late too, not counting retransmitted SYNs and requests that
+    shared less than half of their time, or of its: a burst that ended as ``raw`` began tells little.
     """
     others = [other for other in others if other.answered and other.started != raw.started]
     answered = [
-        other.elapsed for other in others if overlaps(other, raw) and not _sent_again(other)
+        other.elapsed
+        for other in others
+        if 2 * _shared(other, raw) >= min(other.elapsed, raw.elapsed) and not _sent_again(other)
     ]
     prompt = [other for other in others if other.elapsed <= within and lies_within(other, raw)]
     return len(prompt) if answered and median(answered) <= within else 0

@@ -238,6 +238,16 @@ def test_prompt_answers_count_where_most_were_prompt() -> None:
     assert prompt_beside(slow, [Carried(6.0, 0.02)]) == 0
 
 
+def test_a_burst_that_ended_as_a_slow_answer_began_shows_no_quiet_probe() -> None:
+    """A probe whose later answers were mostly late was busy, however many it gave just before."""
+    (told,) = attempts(ANSWERED)
+    slow = replace(told, started=15.981, elapsed=1.007)
+    burst = [Carried(15.84 + number / 1000, 0.158) for number in range(10)]
+    busy = [Carried(16.36, 0.76), Carried(16.48, 0.211), Carried(16.5, 0.433), Carried(16.1, 0.64)]
+    assert prompt_beside(slow, [*burst, *busy]) == 0
+    assert prompt_beside(slow, [*burst, *busy[1:2]]) == 1
+
+
 def test_a_deadline_is_excused_by_overload_alone() -> None:
     """Not by names that are looked up slowly, by processes, or by packets that are sent again."""
     assert overloaded_before(10.0, LATE)
