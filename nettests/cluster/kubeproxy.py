@@ -10,7 +10,6 @@ import ipaddress
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from nettests.cluster.shapes import config_maps_of, containers_of, data_of, file_name
 from nettests.errors import ManifestError
@@ -24,7 +23,7 @@ from nettests.model.facts import (
     known,
     unknown,
 )
-from nettests.model.flags import flags_in_arguments, flags_in_log
+from nettests.model.flags import Settings, first, flags_in_arguments, flags_in_log
 from nettests.model.json_text import Object
 from nettests.model.versions import KubernetesVersion, VersionRange
 from nettests.model.words import OS
@@ -136,9 +135,9 @@ def _replaced(where: str) -> KubeProxyFacts:
     )
 
 
-def _settings(sources: ProxySources) -> list[tuple[str, Mapping[str, Any]]]:
+def _settings(sources: ProxySources) -> list[Settings]:
     """Return (origin, settings) in order of precedence, named like flags."""
-    settings: list[tuple[str, Mapping[str, Any]]] = []
+    settings: list[Settings] = []
     name = sources.pod["metadata"]["name"] if sources.pod else ""
     for origin, flags in (
         (f"log of Pod {name}", flags_in_log(sources.log)),
@@ -165,25 +164,18 @@ def _settings(sources: ProxySources) -> list[tuple[str, Mapping[str, Any]]]:
     return settings
 
 
-def _first(settings: list[tuple[str, Mapping[str, Any]]], flag: str) -> tuple[str, str] | None:
-    for origin, values in settings:
-        if values.get(flag) is not None:
-            return origin, str(values[flag])
-    return None
-
-
 def _mode(
     os: OS,
-    settings: list[tuple[str, Mapping[str, Any]]],
+    settings: list[Settings],
     sources: ProxySources,
     version: KubernetesVersion | None,
 ) -> Fact[str]:
     if os is OS.WINDOWS:
         # The ConfigMap's mode is for Linux nodes; without a flag the default applies.
         by_flags = [item for item in settings if item[0] != sources.config_origin]
-        setting = _first(by_flags, "proxy-mode")
+        setting = first(by_flags, "proxy-mode")
     else:
-        setting = _first(settings, "proxy-mode")
+        setting = first(settings, "proxy-mode")
     if setting is not None and setting[1]:
         return known(setting[1], setting[0])
     if os is OS.WINDOWS and version is not None and SINGLE_MODE.holds(version):
@@ -202,24 +194,24 @@ def _mode(
 
 def _dsr(
     stated: StatedKubeProxy,
-    settings: list[tuple[str, Mapping[str, Any]]],
+    settings: list[Settings],
     sources: ProxySources,
 ) -> Fact[bool]:
     if stated.dsr is not None:
         return known(stated.dsr, STATED)
-    setting = _first(settings, "enable-dsr")
+    setting = first(settings, "enable-dsr")
     if setting is not None and setting[1].lower() in {"true", "false"}:
         return known(setting[1].lower() == "true", setting[0])
     return unknown(sources.reason or "neither log, arguments nor ConfigMap of kube-proxy say it")
 
 
 def _localhost_node_ports(
-    stated: StatedKubeProxy, settings: list[tuple[str, Mapping[str, Any]]], sources: ProxySources
+    stated: StatedKubeProxy, settings: list[Settings], sources: ProxySources
 ) -> Fact[bool]:
     """Return ``--iptables-localhost-nodeports``: on if known settings do not name it."""
     if stated.localhost_node_ports is not None:
         return known(stated.localhost_node_ports, STATED)
-    setting = _first(settings, "iptables-localhost-nodeports")
+    setting = first(settings, "iptables-localhost-nodeports")
     if setting is not None:
         return known(setting[1].lower() != "false", setting[0])
     if settings:
@@ -237,12 +229,12 @@ def _as_flag(gates: object) -> str | None:
 
 
 def _terminating(
-    settings: list[tuple[str, Mapping[str, Any]]],
+    settings: list[Settings],
     version: Fact[KubernetesVersion],
     sources: ProxySources,
 ) -> Fact[bool]:
     """Return the gate's state: as set, else its default."""
-    setting = _first(settings, "feature-gates")
+    setting = first(settings, "feature-gates")
     where, gates = setting or (settings[0][0] if settings else "", "")
     gate = gate_in(gates, where, version.value) if where else None
     return gate or unknown(sources.reason or version.origin)
@@ -251,12 +243,12 @@ def _terminating(
 def _source_vip(
     node: str,
     stated: StatedKubeProxy,
-    settings: list[tuple[str, Mapping[str, Any]]],
+    settings: list[Settings],
     sources: ProxySources,
 ) -> Fact[Address]:
     if node in stated.source_vip:
         return known(stated.source_vip[node], STATED)
-    setting = _first(settings, "source-vip")
+    setting = first(settings, "source-vip")
     if setting is None:
         return unknown(sources.reason or "kube-proxy's log and arguments do not say it")
     if not setting[1]:

@@ -4,8 +4,18 @@ Used by discovery (``cluster.kubeproxy``) and by the rules of configuration.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
+
+Settings = tuple[str, Mapping[str, Any]]
+"""A component's settings by its flags' names, behind where they were read."""
+
+
+def first(settings: Iterable[Settings], flag: str) -> tuple[str, str] | None:
+    """Return where a flag is set first, and its value."""
+    of_flag = ((where, values.get(flag)) for where, values in settings)
+    return next(((where, str(value)) for where, value in of_flag if value is not None), None)
 
 
 def flags_in_log(log: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ all nodes that were read agree.
 
 import ipaddress
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from nettests.model import network_drivers
@@ -24,6 +24,7 @@ from nettests.model.facts import (
     known,
     unknown,
 )
+from nettests.model.flags import Settings, first
 from nettests.model.node_reading import NodeReading
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
@@ -202,7 +203,7 @@ def _kube_proxy(node: NodeFacts, readings: Readings) -> KubeProxyFacts:
     before, windows = node.kube_proxy, node.os is OS.WINDOWS
     settings = tuple(_settings(readings))
     version = _or_read(before.version, lambda: _version(readings))
-    gates = None if windows else _first(settings, "feature-gates")
+    gates = None if windows else first(settings, "feature-gates")
     return replace(
         before,
         mode=_mode(before.mode, readings, settings),
@@ -225,43 +226,30 @@ def _or_read(before: Fact[T], read: Callable[[], Fact[T] | None]) -> Fact[T]:
     return before if before.known else read() or before
 
 
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    origin: str
-    values: Mapping[str, str]
-
-
-def _settings(readings: Readings) -> Iterable[_Settings]:
+def _settings(readings: Readings) -> Iterable[Settings]:
     """Yield the settings of a kube-proxy on the host, highest precedence first."""
     answer = readings.get(CONFIGURATION.name)
     served = served_settings(answer.stdout) if answer is not None and _is_answer(answer) else None
     if answer is not None and served is not None:
-        yield _Settings(f"{answer.command[-1]}, {ON_NODE}", served)
+        yield f"{answer.command[-1]}, {ON_NODE}", served
     line = readings.get(COMMAND_LINE.name)
     if line is not None and _is_answer(line):
         flags = flags_of(line.stdout)
         if flags and not flags.get("config"):
-            yield _Settings(f"command line of kube-proxy on {line.node}, {ON_NODE}", flags)
+            yield f"command line of kube-proxy on {line.node}, {ON_NODE}", flags
 
 
 def _is_answer(reading: NodeReading) -> bool:
     return reading.error is None and reading.exit_code == 0
 
 
-def _first(settings: Iterable[_Settings], flag: str) -> tuple[str, str] | None:
-    return next(
-        ((setting.origin, setting.values[flag]) for setting in settings if flag in setting.values),
-        None,
-    )
-
-
-def _mode(before: Fact[str], readings: Readings, settings: Iterable[_Settings]) -> Fact[str]:
+def _mode(before: Fact[str], readings: Readings, settings: Iterable[Settings]) -> Fact[str]:
     if before.known:
         return before
     mode = _reported_mode(readings.get(MODE.name), before)
     if mode.known:
         return mode
-    setting = _first(settings, "proxy-mode")
+    setting = first(settings, "proxy-mode")
     return known(setting[1], setting[0]) if setting is not None and setting[1] in MODES else mode
 
 
@@ -291,15 +279,15 @@ def _version(readings: Readings) -> Fact[KubernetesVersion] | None:
     return known(version, f"{answer.command[-1]}, {ON_NODE}")
 
 
-def _switch(settings: Iterable[_Settings], flag: str) -> Fact[bool] | None:
-    setting = _first(settings, flag)
+def _switch(settings: Iterable[Settings], flag: str) -> Fact[bool] | None:
+    setting = first(settings, flag)
     if setting is None or setting[1].lower() not in SWITCHES:
         return None
     return known(SWITCHES[setting[1].lower()], setting[0])
 
 
-def _vip(settings: Iterable[_Settings]) -> Fact[Address] | None:
-    setting = _first(settings, "source-vip")
+def _vip(settings: Iterable[Settings]) -> Fact[Address] | None:
+    setting = first(settings, "source-vip")
     if setting is None:
         return None
     origin, text = setting

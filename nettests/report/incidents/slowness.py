@@ -65,11 +65,11 @@ def beside_single_queries(slowness: Slowness, ran: Sequence[CheckResult]) -> Slo
         if result.check and result.check.action.question is Question.LOSS
         if result.check.target.kind is TargetKind.DNS_SERVICE and result.observation
     ]
+    losses = [seen.loss for seen in counted if seen.loss]
     took = [attempt.elapsed for seen in counted for attempt in seen.attempts]
-    lost = sum(seen.loss.lost for seen in counted if seen.loss)
-    if lost or not took or median(took) > slowness.least * _SOONER:
+    if not took or any(loss.lost for loss in losses) or median(took) > slowness.least * _SOONER:
         return slowness
-    return replace(slowness, single=sum(seen.loss.sent for seen in counted if seen.loss))
+    return replace(slowness, single=sum(loss.sent for loss in losses))
 
 
 _SOONER = 2 / 3
