@@ -60,7 +60,7 @@ def choose(spec: Json, before: Json | None, settings: ApiSettings) -> list[Field
 
 
 def _contradictions(policy: str, families: Sequence[str]) -> Iterator[FieldError]:
-    """After ``ValidateServiceClusterIPsRelatedFields``: what the suites ask about."""
+    """After ``ValidateServiceClusterIPsRelatedFields``: what the suites test."""
     for index, family in enumerate(families):
         if family in families[:index]:
             yield duplicate(f"spec.ipFamilies[{index}]", family)
