@@ -1,10 +1,11 @@
 """The credentials of a kubeconfig's user: read, trimmed, validated and registered as secrets.
 
 ``kubeconfig`` calls this before the client library sees the user. What client-go supports is
-supported or refused: ``tokenFile`` before ``token``, both trimmed (``transport/token_source.go``),
-impersonation (``transport/round_trippers.go``), exec plugins (``client.authentication.k8s.io``). A
-plugin that is missing or fails, the most frequent first mistake on AKS, EKS and GKE, is reported
-with name, exit code and message. Errors contain no credentials, and no token is cached.
+supported or refused: ``tokenFile`` before ``token`` unless the file is empty or unreadable, both
+trimmed (``transport/token_source.go``), impersonation (``transport/round_trippers.go``), exec
+plugins (``client.authentication.k8s.io``). A plugin that is missing or fails, the most frequent
+first mistake on AKS, EKS and GKE, is reported with name, exit code and message. Errors contain no
+credentials, and no token is cached.
 """
 
 import base64
@@ -199,7 +200,7 @@ def prepared(user: Mapping[str, Any], cluster: Mapping[str, Any], folder: Path) 
         )
     file = plain.pop("tokenFile", None)
     if file:
-        plain["token"] = _token_of(folder / str(file))
+        plain["token"] = _token_of(folder / str(file), str(plain.get("token") or ""))
     token = plain.get("token")
     if token:
         plain["token"] = _header_value(str(token), "the token")
@@ -222,10 +223,14 @@ def _of_plugin(plugin: Plugin) -> dict[str, Any]:
     }
 
 
-def _token_of(file: Path) -> str:
+def _token_of(file: Path, otherwise: str) -> str:
+    """Return the file's token, or the kubeconfig's own where the file has none, as client-go does."""
     try:
-        return read_text(file)
+        text = read_text(file)
+        return text if text.strip() else otherwise or text
     except (OSError, UnicodeDecodeError) as error:
+        if otherwise:
+            return otherwise
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
         raise ClusterError(
             f"the token file {file} of the kubeconfig cannot be read: {reason}",

@@ -16,12 +16,11 @@ from nettests.cluster.shapes import config_maps_of, containers_of, data_of, file
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import StatedKubeProxy
 from nettests.model.facts import (
-    GATE,
     STATED,
     Address,
     Fact,
     KubeProxyFacts,
-    gate_by_default,
+    gate_in,
     known,
     unknown,
 )
@@ -244,13 +243,9 @@ def _terminating(
 ) -> Fact[bool]:
     """Return the gate's state: as set, else its default."""
     setting = _first(settings, "feature-gates")
-    # sample: --feature-gates="IPv6DualStack=true,ProxyTerminatingEndpoints=true"
-    match = re.search(rf"\b{GATE}=(true|false)\b", setting[1]) if setting else None
-    if setting is not None and match is not None:
-        return known(match[1] == "true", setting[0])
-    if not settings or version.value is None:
-        return unknown(sources.reason or version.origin)
-    return gate_by_default(version.value, settings[0][0])
+    where, gates = setting or (settings[0][0] if settings else "", "")
+    gate = gate_in(gates, where, version.value) if where else None
+    return gate or unknown(sources.reason or version.origin)
 
 
 def _source_vip(

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from nettests.cluster.corefile import Corefile
 from nettests.cluster.shapes import containers_of, data_of
-from nettests.errors import ManifestError
+from nettests.errors import ClusterError, ManifestError
 from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import STATED, Address, ExistingService, Fact, Network, known, unknown
 from nettests.model.flags import flags_in_arguments
@@ -234,10 +234,16 @@ def families(
     """Return the IP families of Pods (``podCIDRs`` of nodes, too), or of nodes if unknown.
 
     The primary family comes first: that of the Service ``kubernetes``, which is single-stack.
+    ``ClusterError`` if nothing shows a family.
     """
-    versions = {network.version for network in (*(pods.value or ()), *of_nodes)} or {
-        address.version for address in nodes
-    }
+    versions = {network.version for network in (*(pods.value or ()), *of_nodes)}
+    versions |= {address.version for address in nodes} if not versions else set()
+    versions |= {kubernetes.version} if kubernetes is not None and not versions else set()
+    if not versions:
+        raise ClusterError(
+            "the cluster's IP family is not known: no node has an address or a Pod CIDR",
+            hint="wait until nodes report their addresses, or state facts.podCIDRs in the cluster profile",
+        )
     primary = kubernetes.version if kubernetes is not None else 4
     by_version = {4: Family.IPV4, 6: Family.IPV6}
     ordered = sorted(versions, key=lambda version: (version != primary, version))

@@ -4,6 +4,7 @@ Written by ``cluster.discover`` (and completed by the cluster profile), read by 
 ``expect``. A fact that could not be read is never guessed: it is unknown, with a reason.
 """
 
+import re
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Generic, TypeVar, assert_never
@@ -54,6 +55,15 @@ def gate_by_default(version: KubernetesVersion, where: str) -> Fact[bool]:
     """Return the state of kube-proxy's gate if its settings, read at ``where``, do not name it: on from 1.26 on (KEP-1669)."""
     on = _GATE_IS_ON.holds(version)
     return known(on, f"{where}{_NOT_NAMED}, which is {'on' if on else 'off'} by default")
+
+
+def gate_in(gates: str, where: str, version: KubernetesVersion | None) -> Fact[bool] | None:
+    """Return the gate as ``gates``, read at ``where``, set it, else its default; ``None`` if that is not known."""
+    # sample: IPv6DualStack=true,ProxyTerminatingEndpoints=true
+    match = re.search(rf"\b{GATE}=(true|false)\b", gates)
+    if match is not None:
+        return known(match[1] == "true", where)
+    return gate_by_default(version, where) if version is not None else None
 
 
 def gate_after(upgrade: KubernetesVersion, before: Fact[bool]) -> Fact[bool]:

@@ -20,6 +20,7 @@ from nettests.model.facts import (
     Fact,
     KubeProxyFacts,
     NodeFacts,
+    gate_in,
     known,
     unknown,
 )
@@ -200,15 +201,21 @@ def _completed_node(node: NodeFacts, readings: Readings, domain: str | None) -> 
 def _kube_proxy(node: NodeFacts, readings: Readings) -> KubeProxyFacts:
     before, windows = node.kube_proxy, node.os is OS.WINDOWS
     settings = tuple(_settings(readings))
+    version = _or_read(before.version, lambda: _version(readings))
+    gates = None if windows else _first(settings, "feature-gates")
     return replace(
         before,
         mode=_mode(before.mode, readings, settings),
-        version=_or_read(before.version, lambda: _version(readings)),
+        version=version,
         dsr=_or_read(before.dsr, lambda: _switch(settings, "enable-dsr") if windows else None),
         source_vip=_or_read(before.source_vip, lambda: _vip(settings) if windows else None),
         localhost_node_ports=_or_read(
             before.localhost_node_ports,
             lambda: None if windows else _switch(settings, "iptables-localhost-nodeports"),
+        ),
+        terminating=_or_read(
+            before.terminating,
+            lambda: gate_in(gates[1], gates[0], version.value) if gates else None,
         ),
     )
 

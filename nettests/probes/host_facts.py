@@ -64,7 +64,8 @@ def lacking(node: NodeFacts, facts: ClusterFacts) -> tuple[ToolOutput, ...]:
     """Return what to read on a node: unknown settings of kube-proxy, firewall and Pod network."""
     proxy, windows = node.kube_proxy, node.os is OS.WINDOWS
     _, curl = host_programs(node.os)
-    of_proxy = not proxy.mode.known or (windows and not proxy.replaced and not proxy.dsr.known)
+    decides = proxy.dsr if windows else proxy.terminating
+    of_proxy = not proxy.mode.known or (not proxy.replaced and not decides.known)
     of_firewall = windows and not node.firewall.known
     of_network = windows and not (node.cni_driver.known and facts.cni.plugin.known)
     of_nat = windows and facts.cni.plugin.value in AS_IN_FILE and not facts.cni.nat_exceptions.known

@@ -202,7 +202,9 @@ def _host_facts(sample: Sample) -> Read:
         )
         for name, text in json.loads(sample.text)["readings"]
     ]
-    sample_of_node = {"metadata": {"name": NAME}, "status": {"nodeInfo": NODE_INFO}}
+    address = {"type": "InternalIP", "address": "10.0.140.99"}
+    status = {"nodeInfo": NODE_INFO, "addresses": [address]}
+    sample_of_node = {"metadata": {"name": NAME}, "status": status}
     facts = discover(Served({"nodes": [sample_of_node]}), ClusterProfile())  # type: ignore[arg-type]
     key = sample.reading.partition(":")[2]
     value = getattr(host_facts.completed(facts, taken).node(NAME).kube_proxy, key)

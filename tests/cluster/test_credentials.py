@@ -70,6 +70,17 @@ def test_a_token_file_goes_before_a_token(tmp_path: Path) -> None:
     assert headers["authorization"] == f"Bearer {SECRET}"
 
 
+@pytest.mark.parametrize("content", [None, "", " \n"])
+def test_a_token_file_without_a_token_leaves_it_to_the_token(
+    tmp_path: Path, content: str | None
+) -> None:
+    """A file that is missing or empty is no reason for client-go to send nothing."""
+    if content is not None:
+        (tmp_path / "token").write_text(content)
+    headers = sent(tmp_path, {"token": SECRET, "tokenFile": str(tmp_path / "token")})
+    assert headers["authorization"] == f"Bearer {SECRET}"
+
+
 @pytest.mark.parametrize("token", [f"{SECRET}\nx", f"{SECRET}é", f"{SECRET}\x00"])
 def test_a_token_that_no_header_carries_is_refused_without_it(tmp_path: Path, token: str) -> None:
     """The message says what is wrong with the token, and holds none of it."""

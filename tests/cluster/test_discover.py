@@ -159,6 +159,18 @@ def test_no_node_is_an_error(snapshot: Snapshot) -> None:
         facts_of(replace(snapshot, nodes=[]), ClusterProfile())
 
 
+def test_nodes_without_addresses_leave_the_ip_family_to_other_objects(snapshot: Snapshot) -> None:
+    """Where none has the Service kubernetes or a Pod CIDR either, an error says what is missing."""
+    node = {"metadata": {"name": "n"}, "status": {"nodeInfo": {"operatingSystem": "linux"}}}
+    bare = replace(snapshot, nodes=[node], config_maps={})
+    service = {"metadata": {"name": "kubernetes"}, "spec": {"clusterIP": "fd00::1"}}
+    assert facts_of(replace(bare, kubernetes_service=service), ClusterProfile()).families == (
+        Family.IPV6,
+    )
+    with pytest.raises(ClusterError, match="IP family is not known: no node has an address"):
+        facts_of(replace(bare, kubernetes_service=None), ClusterProfile())
+
+
 @pytest.mark.parametrize(
     ("annotations", "backend", "driver"),
     [

@@ -15,6 +15,17 @@ def test_no_open_entry_rules_out_what_is_claimed(profile: str) -> None:
     assert all({*one.claim.outcomes} <= {*one.among} for one in open_ones)
 
 
+def test_a_node_reaches_its_own_host_ports_or_meets_silence_or_a_refusal() -> None:
+    """What decides it is not known; any other outcome is no open question."""
+    expected = expectations(cluster_facts("win2022-l2bridge-dsr"))
+    (own,) = {
+        one.among
+        for name, one in expected.items()
+        if name.startswith("hostport-from-own-node/windows")
+    }
+    assert {str(outcome) for outcome in own} == {"connected", "timed_out", "refused"}
+
+
 @pytest.mark.parametrize(
     ("profile", "policies", "said"),
     [

@@ -126,7 +126,8 @@ def on_host(node: str = "win-1") -> ClusterFacts:
     """Return a cluster on whose node no object of the API tells of kube-proxy."""
     facts = cluster_facts("win2022-overlay-dsr")
     why: Fact[Any] = unknown(WHY)
-    nothing = dict.fromkeys(("mode", "version", "dsr", "source_vip", "localhost_node_ports"), why)
+    unread = ("mode", "version", "dsr", "source_vip", "localhost_node_ports", "terminating")
+    nothing = dict.fromkeys(unread, why)
     nodes = tuple(
         replace(one, kube_proxy=replace(one.kube_proxy, **nothing)) if one.name == node else one
         for one in facts.nodes
@@ -205,6 +206,29 @@ def test_a_linux_node_tells_of_its_loopback_and_not_of_dsr() -> None:
     found = proxy(reads(CONFIGURATION, served, node="linux-1"), node="linux-1")
     assert (found.mode.value, found.localhost_node_ports.value) == ("iptables", False)
     assert not found.dsr.known
+
+
+@pytest.mark.parametrize(
+    ("gates", "version", "on"),
+    [
+        ('{"ProxyTerminatingEndpoints": true}', "v1.24.17", True),
+        ('{"ProxyTerminatingEndpoints": false}', "v1.26.1", False),
+        ("{}", "v1.24.17", False),
+        ("null", "v1.26.1", True),
+        ("{}", None, None),
+    ],
+)
+def test_a_linux_node_tells_whether_terminating_endpoints_are_used(
+    gates: str, version: str | None, on: bool | None
+) -> None:
+    """As kube-proxy without a Pod serves its gates; one that it does not name has the default of its release."""
+    served = f'{{"kubeproxy.config.k8s.io": {{"Mode": "iptables", "FeatureGates": {gates}}}}}'
+    metrics = f'kubernetes_build_info{{git_version="{version}"}} 1\n'
+    read = [reads(CONFIGURATION, served, node="linux-1")]
+    read += [reads(VERSION, metrics, node="linux-1")] if version else []
+    found = proxy(*read, node="linux-1").terminating
+    assert found.value is on
+    assert (ON_NODE in found.origin) is found.known
 
 
 def firewall(text: str, code: int = 0) -> Fact[bool]:

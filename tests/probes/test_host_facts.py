@@ -83,9 +83,11 @@ def test_each_node_whose_mode_is_unknown_is_run_once(nodes: dict[str, Node]) -> 
     assert len(nodes["node-windows-1-1"].probed) == len(lacking(FACTS.nodes[1], FACTS))
 
 
-def test_a_node_whose_mode_is_known_is_not_run(nodes: dict[str, Node]) -> None:
-    """Discovery has read it already."""
-    knows = with_proxy(FACTS.nodes[0], mode=known("iptables", "test"))
+def test_a_node_whose_settings_are_known_is_not_run(nodes: dict[str, Node]) -> None:
+    """Discovery has read them already; a gate that no object names is one of them."""
+    stated = with_proxy(FACTS.nodes[0], mode=known("iptables", "test"))
+    assert names(stated) == OF_PROXY
+    knows = with_proxy(stated, terminating=known(value=True, origin="test"))
     facts = replace(FACTS, nodes=(knows, FACTS.nodes[1]))
     assert set(read(nodes, facts)) == {"w1"}
     assert nodes["node-linux-1-1"].probed == []
