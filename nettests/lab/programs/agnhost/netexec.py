@@ -2,7 +2,7 @@
 
 This module starts and ends the servers; ``endpoints`` answers HTTP. With ``--http-override`` every request is answered like a new GET of
 that path without a peer, so that an overridden ``/clientip`` has an empty body, exactly as in agnhost. ``no-snat-test`` returns a client's
-source address (``/whoami``), also behind a NodePort, and exposes nothing else; ``/checknosnat`` queries other pods.
+source address (``/whoami``), also behind a NodePort, and exposes nothing else: agnhost's ``/checknosnat`` is not provided.
 """
 
 import asyncio
@@ -18,10 +18,9 @@ import trustme
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.agnhost.endpoints import Endpoints, Exit
 from nettests.lab.programs.agnhost.small_commands import NO_SCTP
-from nettests.lab.programs.golang import requests, web_client
+from nettests.lab.programs.golang import requests
 from nettests.lab.programs.golang.requests import Handler, Request, Response
 from nettests.lab.programs.golang.values import Parsed, log, quote
-from nettests.lab.programs.golang.web_client import NetError
 from nettests.lab.programs.golang.web_server import WebServer
 from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.transport import Call, call_text
@@ -213,7 +212,6 @@ def _listen_addresses(text: str) -> list[str]:
 
 
 _ADDRESSES = ("POD_IP", "NODE_IP")
-_CLIENT_SECONDS = 30.0
 
 
 async def no_snat_test(process: Process, options: Parsed) -> int:
@@ -230,8 +228,6 @@ async def no_snat_test(process: Process, options: Parsed) -> int:
             return requests.redirect(request, clean, 307)
         if request.path == "/whoami":
             return requests.text(request.remote)
-        if request.path == "/checknosnat":
-            return await _check(process, request)
         return requests.error("404 page not found", 404)
 
     try:
@@ -249,30 +245,3 @@ def _problem(name: str, value: str | None) -> str | None:
     except ValueError:
         return f"{name} env var contained {quote(value)}, which is not an IP address"
     return None
-
-
-async def _check(process: Process, request: Request) -> Response:
-    """Query ``/whoami`` of each address; 200 if all saw this pod's address, else 500."""
-    problems = []
-    for address in request.query.get("ips", "").split(","):
-        try:
-            url = f"http://{address}/whoami"
-            body = await web_client.get(process.machine, url, limit=_CLIENT_SECONDS)
-        except NetError as error:
-            problems.append(str(error))
-            continue
-        seen = body.decode(errors="replace").partition(":")[0]
-        if seen != process.environment["POD_IP"]:
-            problems.append(_translated(process, seen))
-    return requests.text(", ".join(problems), 500 if problems else 200)
-
-
-def _translated(process: Process, seen: str) -> str:
-    pod, node = (process.environment[name] for name in _ADDRESSES)
-    start = f"Returned ip {quote(seen)} != my Pod ip {quote(pod)}"
-    if seen == node:
-        return f"{start}, == my Node ip {quote(node)} - SNAT"
-    return (
-        f"{start} or my Node ip {quote(node)} - SNAT to unexpected ip (possible SNAT through "
-        "unexpected interface on the way into another node)"
-    )
