@@ -57,11 +57,6 @@ def discover(connection: Connection, profile: ClusterProfile, namespace: str = "
     return facts_of(fetch(connection, namespace), profile)
 
 
-def _platform(known_nodes: Sequence[Object], profile: ClusterProfile) -> Fact[str]:
-    stated = profile.facts.platform
-    return known(stated, STATED) if stated else nodes.platform_of(known_nodes)
-
-
 def _plugin_objects(
     snapshot: Snapshot, known_nodes: Sequence[Object], platform: Fact[str]
 ) -> PluginObjects:
@@ -83,7 +78,8 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
     places = nodes.places(known_nodes, profile.pools)
     kubeadm = networks.kubeadm_networking(snapshot.config_maps.get("kube-system/kubeadm-config"))
     corefile = corefile_of(snapshot.config_maps)
-    platform = _platform(known_nodes, profile)
+    stated = profile.facts.platform
+    platform = known(stated, STATED) if stated else nodes.platform_of(known_nodes)
     objects = _plugin_objects(snapshot, known_nodes, platform)
     plugin = cni.facts_of(objects, profile.facts)
     _, flannel = cni.flannel_config_map(snapshot.config_maps)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from nettests.model.check import Check
 from nettests.model.expectation import Expected
-from nettests.model.observation import NOT_RUN, Attempt, ControlResult, Observation
+from nettests.model.observation import NOT_RUN, ControlResult, Observation
 from nettests.model.target_kinds import Naming
 from nettests.model.words import OS, Distribution, Outcome, Resolver, VantageKind
 
@@ -136,7 +136,10 @@ def read_as_denied(check: Check, observation: Observation) -> Observation:
     """Read an outcome as ``nxdomain`` if only the cluster DNS's upstream withheld that answer."""
     if not _leaves_the_domain(check) or observation.outcome not in NOT_FOUND:
         return observation
-    attempts = tuple(_denied(attempt) for attempt in observation.attempts)
+    attempts = tuple(
+        replace(attempt, outcome=Outcome.NXDOMAIN) if attempt.outcome in NOT_FOUND else attempt
+        for attempt in observation.attempts
+    )
     return replace(
         observation,
         outcome=Outcome.NXDOMAIN,
@@ -160,10 +163,6 @@ def _leaves_the_domain(check: Check) -> bool:
         action.source.os is OS.WINDOWS and action.resolver is not Resolver.NSLOOKUP and "." in form
     )
     return final and check.target.descriptor.naming is Naming.CLUSTER and "{domain}" not in form
-
-
-def _denied(attempt: Attempt) -> Attempt:
-    return replace(attempt, outcome=Outcome.NXDOMAIN) if attempt.outcome in NOT_FOUND else attempt
 
 
 BEFORE_THE_SUFFIXES = (

@@ -75,7 +75,8 @@ def _steered(pod: dict[str, Any], raw: Raw) -> Reading:
     wanted = read_json(raw.context["scheduling"])
     spec, name = pod.get("spec") or {}, raw.context["steered"]
     selector = (wanted.get("nodeSelector") or {}).items()
-    lacking = [f"{key}={value}" for key, value in selector if (key, value) not in _selected(spec)]
+    selected = set((spec.get("nodeSelector") or {}).items())
+    lacking = [f"{key}={value}" for key, value in selector if (key, value) not in selected]
     tolerated = spec.get("tolerations") or []
     # Merging drops a toleration that another one covers; a toleration without a key covers all.
     everything = any(
@@ -93,10 +94,6 @@ def _steered(pod: dict[str, Any], raw: Raw) -> Reading:
     return Reading(
         outcome=Outcome.CONFORMS, detail=f"a Pod of RuntimeClass {name} stands where it says"
     )
-
-
-def _selected(spec: dict[str, Any]) -> set[tuple[str, str]]:
-    return set((spec.get("nodeSelector") or {}).items())
 
 
 def by_policy(cause: dict[str, Any]) -> bool:

@@ -52,7 +52,9 @@ def read(raw: Raw) -> Reading:
     if code is None:
         return probe_failed(f"curl's exit code was lost: {error_text or raw.stdout}")
     if code == 0:
-        return _of_body(raw)
+        if not raw.stdout.strip():
+            return probe_failed("curl brought an empty answer")
+        return answered(raw, raw.stdout, Outcome.CONNECTED)
     if code in _TLS_ANSWERED:
         return Reading(
             outcome=Outcome.CONNECTED, detail=f"answered, curl code {code}: {error_text}"
@@ -79,9 +81,3 @@ def _reason_on_windows(text: str, without: Outcome) -> Outcome | None:
         waited = float((match and match["waited"]) or 0) / 1000
         return without if waited < REFUSED_WITHIN else None
     return _OF_WINDOWS.get(match["reason"])
-
-
-def _of_body(raw: Raw) -> Reading:
-    if not raw.stdout.strip():
-        return probe_failed("curl brought an empty answer")
-    return answered(raw, raw.stdout, Outcome.CONNECTED)

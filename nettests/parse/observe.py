@@ -60,7 +60,11 @@ def observe(
     attempts = _attempts(check, answers, overloaded, alone)
     seen = _sources(check, answers, attempts)
     informative = without_busy_nodes(telling(answers, attempts))
-    counted = _counted(informative, alone)
+    counted = tuple(  # without the run's only lost datagram
+        attempt
+        for attempt in informative
+        if not attempt.overloaded and (attempt.outcome.positive or attempt.number != alone)
+    )
     distrust = (
         _lost_origin(check, raws)
         or _unusable(informative)
@@ -125,12 +129,6 @@ def observation_of(
     return replace(seen, trusted=False, distrust=distrust)
 
 
-def _counted(attempts: Sequence[Attempt], alone: int | None) -> tuple[Attempt, ...]:
-    return tuple(
-        attempt for attempt in attempts if not (attempt.overloaded or _excused(attempt, alone))
-    )
-
-
 def _attempts(
     check: Check, answers: Sequence[Raw], overloaded: Collection[int], alone: int | None
 ) -> tuple[Attempt, ...]:
@@ -145,11 +143,6 @@ def _marked(attempt: Attempt, *, overloaded: bool, alone: bool) -> Attempt:
     if alone:
         attempt = replace(attempt, detail=one_line(f"{ALONE}: {attempt.detail}"))
     return replace(attempt, overloaded=overloaded)
-
-
-def _excused(attempt: Attempt, alone: int | None) -> bool:
-    """Whether an attempt is left out as the run's only lost datagram, never answered later."""
-    return attempt.number == alone and not attempt.outcome.positive
 
 
 def changed_in_place(check: Check) -> bool:

@@ -268,7 +268,9 @@ def _mac(connection: _Connection) -> Witnessed | None:
         frame for frame in connection.record["frames"] if _of_pod(frame) and frame["source_mac"]
     ]
     out = [
-        request for request in connection.requests if _on_wire(request) and request["source_mac"]
+        request
+        for request in connection.requests
+        if request["edge"] == "wire" and request["direction"] != "in" and request["source_mac"]
     ]
     same_node = [frame for frame in out if pod_frames and frame["node"] == pod_frames[0]["node"]]
     if not pod_frames or not same_node:
@@ -288,10 +290,6 @@ def _mac(connection: _Connection) -> Witnessed | None:
 
 def _of_pod(frame: Frame) -> bool:
     return bool(frame["way"] == "request" and frame["edge"] == "Pod" and frame["direction"] == "in")
-
-
-def _on_wire(frame: Frame) -> bool:
-    return bool(frame["edge"] == "wire" and frame["direction"] != "in")
 
 
 def _leaves(frame: Frame) -> bool:

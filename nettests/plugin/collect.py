@@ -65,7 +65,11 @@ class Collector:
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
         """Drop the tests of flows that do not run; pytest keeps a placeholder for each."""
-        placeholders = [item for item in items if _of_flow(item) and not _planned(item)]
+        placeholders = [
+            item
+            for item in items
+            if flow_of(getattr(item, "function", None)) is not None and not _planned(item)
+        ]
         if placeholders:
             config.hook.pytest_deselected(items=placeholders)
             items[:] = [item for item in items if item not in placeholders]
@@ -81,10 +85,6 @@ def _unregistered(flow: str, module: ModuleType) -> str:
 def _parameter(planned: Check | Skip) -> object:
     marks = [pytest.mark.skip(reason=as_line(planned.reason))] if isinstance(planned, Skip) else []
     return pytest.param(planned, id=planned.id, marks=marks)
-
-
-def _of_flow(item: pytest.Item) -> bool:
-    return flow_of(getattr(item, "function", None)) is not None
 
 
 def _planned(item: pytest.Item) -> bool:

@@ -88,7 +88,11 @@ def address_families(evidence: Evidence) -> Finding:
     topic = "address families"
     windows = [node for node in evidence.facts.nodes if node.os is OS.WINDOWS]
     alone = ipv6_alone(evidence.facts)
-    without = sorted(node.name for node in windows if alone or not _has_ipv4(node))
+    without = sorted(
+        node.name
+        for node in windows
+        if alone or all(address.version != 4 for address in node.addresses)
+    )
     if not without:
         return ok(topic, "every Windows node has IPv4" if windows else "there is no Windows node")
     return Finding(
@@ -101,10 +105,6 @@ def address_families(evidence: Evidence) -> Finding:
         ),
         next_step="give the cluster IPv4 or both families, or remove its Windows nodes",
     )
-
-
-def _has_ipv4(node: NodeFacts) -> bool:
-    return any(address.version == 4 for address in node.addresses)
 
 
 def components(evidence: Evidence) -> Finding:

@@ -74,7 +74,7 @@ def left_open(pods: Iterable[Object], resource: str) -> bool:
     return any(
         resource not in _stated(container)
         for item in pods
-        for container in _containers(item["spec"])
+        for container in (*(item["spec"].get("initContainers") or ()), *item["spec"]["containers"])
     )
 
 
@@ -124,10 +124,6 @@ def _of_pod(spec: Object, defaults: Amounts) -> dict[str, Fraction]:
     }
     bare = {name: summed[f"requests.{name}"] for name in _BARE if f"requests.{name}" in summed}
     return summed | bare
-
-
-def _containers(spec: Object) -> list[Object]:
-    return [*(spec.get("initContainers") or ()), *spec["containers"]]
 
 
 def _stated(container: Object) -> dict[str, Fraction]:

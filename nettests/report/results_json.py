@@ -71,7 +71,10 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "verdict": result.verdict.value,
         "message": result.message,
         "next_step": result.next_step,
-        "source": _source(check.source if check else None),
+        "source": {
+            **_end(check.source if check else None),
+            "probe": check.source.probe if check else None,
+        },
         "target": _target(check.target if check else None),
         "placement": check.placement.value if check else None,
         "protocol": check.action.protocol.value if check else None,
@@ -137,10 +140,6 @@ def _accepted(result: CheckResult) -> dict[str, Any]:
         return {}
     accepted = {"reason": result.accepted.reason, "expires": result.accepted.expires}
     return {"accepted": {**accepted, "excused": result.excused}}
-
-
-def _source(end: Vantage | None) -> dict[str, Any]:
-    return {**_end(end), "probe": end.probe if end else None}
 
 
 def _target(end: Target | None) -> dict[str, Any]:

@@ -29,7 +29,11 @@ from nettests.rules.subjects import CALICO, FLANNEL, OVERLAY, SDNBRIDGE
 def ipv4_address(evidence: Evidence) -> Finding:
     """A Windows node has an IPv4 address: its components do not work with IPv6 alone."""
     status = evidence.object(NODE).get("status", {})
-    addresses = [item["address"] for item in status.get("addresses") or [] if _is_ip(item)]
+    addresses = [
+        item["address"]
+        for item in status.get("addresses") or []
+        if item.get("type") in {"InternalIP", "ExternalIP"}
+    ]
     if not addresses:
         raise UnreadableError("the node's status has no address")
     has_ipv4 = any(ipaddress.ip_address(address).version == 4 for address in addresses)
@@ -46,7 +50,7 @@ def pod_families(evidence: Evidence) -> Finding:
     """Every Pod has an address of each family in which the cluster has a Pod network."""
     versions = sorted({network.version for network in evidence.networks("pod-cidrs")})
     pods = {
-        _name(pod): {address.version for address in pod_addresses([pod])}
+        str(pod["metadata"]["name"]): {address.version for address in pod_addresses([pod])}
         for pod in evidence.items(PODS)
     }
     addressed = {name: families for name, families in pods.items() if families}
@@ -160,11 +164,3 @@ def _givers(configuration: Object) -> Iterator[tuple[str, bool]]:
         dual_stack = (part.get("optionalFlags") or {}).get("enableDualStack") is True
         if name in ABOUT or name in SDN:
             yield name, name == "sdnbridge" and dual_stack
-
-
-def _is_ip(address: Object) -> bool:
-    return address.get("type") in {"InternalIP", "ExternalIP"}
-
-
-def _name(pod: Object) -> str:
-    return str(pod["metadata"]["name"])

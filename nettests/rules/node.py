@@ -82,7 +82,9 @@ def control_plane_on_linux(evidence: Evidence) -> Finding:
     nodes = evidence.items(NODES)
     if not nodes:
         raise NothingThereError("the API server lists no node")
-    planes = sorted(f"{_name(node)} on {_system(node)}" for node in nodes if _is_plane(node))
+    planes = sorted(
+        f"{node['metadata']['name']} on {_system(node)}" for node in nodes if _is_plane(node)
+    )
     wrong = [node for node in nodes if _is_plane(node) and _system(node) == "windows"]
     return finding(
         not wrong,
@@ -95,10 +97,6 @@ def control_plane_on_linux(evidence: Evidence) -> Finding:
 def _is_plane(node: Object) -> bool:
     labels = node["metadata"].get("labels") or {}
     return any(role in labels for role in CONTROL_PLANE_ROLES)
-
-
-def _name(node: Object) -> str:
-    return str(node["metadata"]["name"])
 
 
 def _system(node: Object) -> str:

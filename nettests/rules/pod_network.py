@@ -47,7 +47,11 @@ def pod_networks(evidence: Evidence) -> list[HnsNetwork]:
     of_drivers = [
         network for network in networks(evidence, NETWORKS) if network.kind.lower() in DRIVERS
     ]
-    with_pods = [network for network in of_drivers if PLACEHOLDER not in _ranges(network)]
+    with_pods = [
+        network
+        for network in of_drivers
+        if all(subnet.prefix != PLACEHOLDER for subnet in network.subnets)
+    ]
     return with_pods or of_drivers
 
 
@@ -88,7 +92,3 @@ def nat_exceptions(evidence: Evidence) -> tuple[Network, ...]:
         return tuple(ipaddress.ip_network(text, strict=False) for text in texts)
     except ValueError as error:
         raise UnreadableError(f"an exception of OutBoundNAT is no network: {error}") from error
-
-
-def _ranges(network: HnsNetwork) -> set[str]:
-    return {subnet.prefix for subnet in network.subnets}

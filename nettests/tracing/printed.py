@@ -223,7 +223,7 @@ def read_pktmon(text: str) -> Printed:
 
 def _pktmon_head(head: re.Match[str]) -> Frame:
     hours, minutes, seconds = int(head[1]), int(head[2]), float(head[3])
-    fields = dict(_fields(head[6]))
+    fields = dict(_FIELD.findall(head[6]))
     way = fields.get("Direction", "")
     return Frame(
         time=3600.0 * hours + 60.0 * minutes + seconds,
@@ -234,11 +234,6 @@ def _pktmon_head(head: re.Match[str]) -> Frame:
         drop=_reason(fields) if head[4] or "DropReason" in fields else "",
         edge_id=fields.get("Edge", ""),
     )
-
-
-def _fields(text: str) -> Iterator[tuple[str, str]]:
-    for match in _FIELD.finditer(text):
-        yield match[1], match[2]
 
 
 def _reason(fields: dict[str, str]) -> str:

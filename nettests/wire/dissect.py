@@ -75,7 +75,7 @@ def _ip(frame: Layer) -> Layer | None:
 
 
 def _tunnel(outer: Layer, vxlan_port: int | None) -> Layer | None:
-    if UDP not in outer or _is_later_fragment(outer):
+    if UDP not in outer or (isinstance(outer, IP) and outer.frag > 0):
         return None
     port = outer[UDP].dport
     if port == ports.GENEVE:
@@ -157,10 +157,6 @@ def _protocol(segment: Layer) -> Protocol | None:
 
 def _is_fragment(ip: Layer) -> bool:
     return isinstance(ip, IP) and (ip.frag > 0 or "MF" in ip.flags)
-
-
-def _is_later_fragment(ip: Layer) -> bool:
-    return isinstance(ip, IP) and ip.frag > 0
 
 
 def goes_out(frame: Layer) -> bool | None:

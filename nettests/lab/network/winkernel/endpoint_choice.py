@@ -4,7 +4,7 @@ Readiness, termination and traffic policies decide, then whether HNS has an endp
 ``proxier`` makes load balancers of the choice.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from nettests.lab.network.thresholds import SwitchFeatures
@@ -100,7 +100,12 @@ def _serving(
     if features.terminating_everywhere:
         return service.backends, True
     if not features.terminating_fallback:
-        return tuple(_ready(service, features)), True
+        ready = (
+            endpoint
+            for endpoint in service.endpoints
+            if endpoint.ready and (endpoint.serving or not features.skips_unserving)
+        )
+        return tuple(ready), True
     requested = [endpoint for endpoint in service.endpoints if not outer or is_here(endpoint, host)]
     balanced = bool(service.ingress_addresses)
     leaving = balanced and all(
@@ -117,9 +122,3 @@ def _serving(
         )
     )
     return kept, not leaving and not silent
-
-
-def _ready(service: ServicePort, features: SwitchFeatures) -> Iterator[Backend]:
-    for endpoint in service.endpoints:
-        if endpoint.ready and (endpoint.serving or not features.skips_unserving):
-            yield endpoint
