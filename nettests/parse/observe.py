@@ -60,11 +60,7 @@ def observe(
     attempts = _attempts(check, answers, overloaded, alone)
     seen = _sources(check, answers, attempts)
     informative = without_busy_nodes(telling(answers, attempts))
-    counted = tuple(  # without the run's only lost datagram
-        attempt
-        for attempt in informative
-        if not attempt.overloaded and (attempt.outcome.positive or attempt.number != alone)
-    )
+    counted = _counted(informative, alone)
     distrust = (
         _lost_origin(check, raws)
         or _unusable(informative)
@@ -167,6 +163,15 @@ def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
         change = f"left with {behind} as endpoints" if named or behind == SEVERAL else change
         change += " in place"
     return f"the Service was {change}, and its rules did not follow{within}"
+
+
+def _counted(attempts: Sequence[Attempt], alone: int | None) -> tuple[Attempt, ...]:
+    """Leave out the run's only lost datagram too, if it is one that nothing answered later."""
+    return tuple(
+        attempt
+        for attempt in attempts
+        if not attempt.overloaded and (attempt.outcome.positive or attempt.number != alone)
+    )
 
 
 def _outcome(attempts: Sequence[Attempt], *, failed: bool) -> Outcome:
