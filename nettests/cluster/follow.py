@@ -40,13 +40,15 @@ def follow_pod(
     stuck_since: float | None = None
     last: Object | None = None
     look = min(LOOK_SECONDS, max(1.0, stuck))
-    for pod in _shared(connection, namespace).follow(name, seconds=seconds, look=look):
+    shared = _shared(connection, namespace)
+    before = shared.last.get(name)
+    for pod in shared.follow(name, seconds=seconds, look=look):
         if pod is None:
-            if last is None and time.monotonic() - began < stuck:
-                continue
-            if last is None:
+            if last or shared.has_gone(name, before):  # it may come and go between two looks
+                raise ClusterError(f"pod {name} was deleted while it was followed")
+            if time.monotonic() - began >= stuck:
                 break
-            raise ClusterError(f"pod {name} was deleted while it was followed")
+            continue
         last = pod
         if settled(pod) or hopeless.among([pod], now=time.monotonic()):
             return pod

@@ -55,6 +55,11 @@ class SharedWatch:
             with self._changed:
                 self._followers -= 1
 
+    def has_gone(self, name: str, before: Object | None) -> bool:
+        """Whether a Pod is gone whose last state is another than ``before``."""
+        with self._changed:
+            return name not in (self._latest or {}) and self.last.get(name) is not before
+
     def _watch(self) -> None:
         failure: ClusterError | None = None
         try:

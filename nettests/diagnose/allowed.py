@@ -110,7 +110,8 @@ def _words(words: Sequence[str]) -> list[str]:
     for word in words:
         flag, equals, _ = word.partition("=")
         is_flag = word.startswith("-") and not any(map(str.isspace, flag))
-        listed = flag.lstrip("-") in _FLAGS if is_flag else follows or _is_word(word)
+        is_word = word in _WORDS or _ADDRESS.fullmatch(word) is not None
+        listed = flag.lstrip("-") in _FLAGS if is_flag else follows or is_word
         if listed and (is_flag or not any(map(str.isspace, word))):
             kept.append(word)
         elif is_flag:
@@ -119,10 +120,6 @@ def _words(words: Sequence[str]) -> list[str]:
             kept.append(" ".join([*started(word), LEFT_OUT]))
         follows = is_flag and listed and not equals
     return kept
-
-
-def _is_word(word: str) -> bool:
-    return word in _WORDS or _ADDRESS.fullmatch(word) is not None
 
 
 def _is_label(key: str) -> bool:

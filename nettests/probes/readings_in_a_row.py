@@ -25,7 +25,11 @@ def rows(readings: Sequence[ToolOutput]) -> Iterator[Row]:
 
     Not yielded is what ``cmd`` would change: words with blanks need quotes, ``!`` is expanded.
     """
-    fitting = tuple(each for each in readings if _by_powershell(each) or _is_plain(each))
+    fitting = tuple(
+        each
+        for each in readings
+        if _by_powershell(each) or not any(re.search(r"[\s!]", word) for word in each.words)
+    )
     if len(fitting) < 2:
         return
     try:
@@ -48,10 +52,6 @@ def answers(readings: Sequence[ToolOutput], stdout: str) -> Iterator[tuple[str, 
 
 def _by_powershell(reading: ToolOutput) -> bool:
     return reading.words[:-1] == POWERSHELL and not re.search("[!%]", reading.words[-1])
-
-
-def _is_plain(reading: ToolOutput) -> bool:
-    return not any(re.search(r"[\s!]", word) for word in reading.words)
 
 
 def _lines(readings: Sequence[ToolOutput]) -> Iterator[str]:

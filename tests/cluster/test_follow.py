@@ -16,6 +16,7 @@ from nettests.cluster.follow import (
     log_of,
     wait_gone,
 )
+from nettests.cluster.shared_watch import SharedWatch
 from nettests.errors import ClusterError
 from nettests.model.json_text import Object
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
@@ -128,6 +129,17 @@ def test_a_pod_that_goes_ends_the_wait(
     queues["watch"] = [Reply(chunks=({"type": kind, "object": pod("Pending")},))]
     with pytest.raises(ClusterError, match="pod one was deleted"):
         follow(connection, running, seconds=600)
+
+
+def test_a_pod_that_comes_and_goes_between_two_looks_has_gone() -> None:
+    """Whoever begins to follow it only then is told, and not that it never appeared."""
+    watch = SharedWatch(lambda: iter([{"one": pod("Pending")}, {}]))
+    for _ in watch.follow("one", seconds=5, look=0.01):
+        if watch.has_gone("one", None):
+            break
+    assert watch.has_gone("one", None)
+    assert not watch.has_gone("one", watch.last["one"])
+    assert not watch.has_gone("two", None)
 
 
 def follow_many(connection: Connection, **how: float) -> list[Object]:

@@ -41,13 +41,9 @@ def _probed_themselves(checks: Iterable[Check]) -> dict[str, str]:
     return {
         pod: target.node
         for target in targets
-        for pod in _single_pod(target.backends or (target.pod or "",))
-        if target.node
+        if target.node and len(target.backends) <= 1
+        for pod in target.backends or (target.pod or "",)
     }
-
-
-def _single_pod(pods: tuple[str, ...]) -> tuple[str, ...]:
-    return pods if len(pods) == 1 else ()
 
 
 def node_of_dns(facts: ClusterFacts | None) -> str | None:
