@@ -1,9 +1,9 @@
 """``--enable=packets``: capture a marked connection, beside its server's answer and the facts.
 
 The examiner of ``Question.WITNESS`` captures connections while no other check runs, one at a time
-on each node, and writes the record that ``parse.witness`` reads. If a node lacks something (the tool, disk space,
-a permission), the check is skipped with the reason. The capture Pods exist from the first such
-check to the end of observation.
+on each node, and writes the record that ``parse.witness`` reads. If a node lacks something (the
+tool, disk space, a permission), the check is skipped with the reason. The capture Pods exist from
+the first such check to the end of observation.
 """
 
 import json

@@ -41,8 +41,8 @@ def open_probes(
         execute = processes(pod, "probe" if pod.purpose == "resolver" else pod.purpose)
         os = facts.node(pod.node).os
         going_on = Together(execute, os, timing.execute, goes_on=True)
-        beside = Together(execute, os, timing.execute, beside=True)
-        pinging = beside if os is OS.LINUX else None
+        linux = os is OS.LINUX
+        pinging = Together(execute, os, timing.execute, beside=True) if linux else None
         if pod.purpose == "node":
             stopping = Together(execute, os, timing.execute)
             probes[pod.name] = Probe(

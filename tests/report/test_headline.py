@@ -297,3 +297,15 @@ def test_a_linux_node_that_was_left_out_is_counted_too(quiet: Results) -> None:
     results = only(quiet, away_from(OTHER_WIN, *linux))
     assert "1 of 2 Windows nodes, 0 of 2 Linux nodes, " in headline(results)
     assert "Linux nodes" not in headline(only(quiet, away_from(OTHER_WIN)))
+
+
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [
+        ("TCP packets between win-2 and other nodes", "win-2 is slow for TCP"),
+        ("Packets between win-2 and linux-1", "win-2 ↔ linux-1 is slow"),
+    ],
+)
+def test_late_answers_are_said_whole_in_a_headline(cause: str, said: str) -> None:
+    """A headline names the node or pair that is slow, and does not break off before it says so."""
+    assert in_short(f"{cause} are answered only after 1.0 s or more") == said

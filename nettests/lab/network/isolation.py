@@ -173,7 +173,7 @@ def give_up(user: int) -> str:
     except OSError as error:
         # samples: Invalid argument (a container with few mapped ids); Operation not permitted (seccomp)
         return f"this process cannot become user {user}: {error.strerror}"
-    readable = all(os.access(path, os.R_OK) for path in _own_files())  # ignores capabilities
+    readable = all(os.access(path, os.R_OK) for path in _own_files())  # without capabilities
     kernel.set_capabilities(_OVER_NETWORKS if readable else (*_OVER_NETWORKS, DAC_READ_SEARCH))
     return ""
 
