@@ -115,7 +115,7 @@ _LINUX: Mapping[str, Program] = {
         each.__name__: each
         for each in (
             *(basics.cat, basics.echo, basics.env, basics.false, basics.hostname, basics.kill),
-            *(basics.pkill, basics.sleep, basics.true, bash_scripts.bash),
+            *(basics.pkill, basics.sleep, basics.true, basics.tty, bash_scripts.bash),
         )
     },
     "agnhost": agnhost.run,

@@ -148,3 +148,9 @@ def test_cat_copies_standard_input() -> None:
     """Without names, and for ``-``, what comes in goes out until the end."""
     assert finish("cat", stdin=[b"a", b"b\n"]).stdout == "ab\n"
     assert finish("cat", "-", "/etc/hostname", stdin=[b"in\n"]).stdout == "in\npod\n"
+
+
+def test_tty_tells_whether_there_is_a_terminal() -> None:
+    """A program on a terminal is told its name."""
+    assert finish("tty", tty=True) == Finished(0, "/dev/pts/0\n", "")
+    assert finish("tty") == Finished(1, "not a tty\n", "")

@@ -1,4 +1,4 @@
-"""Small Linux programs: ``cat`` of the few files there are, ``echo``, ``env``, ``sleep``, ``kill``, ``pkill`` …
+"""Small Linux programs: ``cat`` of the few files there are, ``echo``, ``env``, ``sleep``, ``tty``, ``kill``, ``pkill`` …
 
 The files of a container are a few texts made from the ``Machine``; no file of the host is ever opened. A container's processes are its
 program, process 1, and those run by exec. Like the kernel, the lab does not deliver SIGKILL and SIGSTOP from inside to the first
@@ -103,6 +103,12 @@ async def sleep(process: Process, words: Sequence[str]) -> int:
         await asyncio.Event().wait()
     await asyncio.sleep(total)
     return 0
+
+
+async def tty(process: Process, _words: Sequence[str]) -> int:
+    """Print the name of the container's only terminal; exit 1 if there is none."""
+    await process.stdout(b"/dev/pts/0\n" if process.tty else b"not a tty\n")
+    return 0 if process.tty else 1
 
 
 async def true(_process: Process, _words: Sequence[str]) -> int:
