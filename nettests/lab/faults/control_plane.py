@@ -13,16 +13,14 @@ from nettests.lab.client import MERGE, STRATEGIC, ApiError, Client, Json
 from nettests.lab.controllers.workloads import HASH_OF_REVISION, is_ready, owned_by, template_hash
 from nettests.lab.errors import LabError
 from nettests.lab.faults.targets import (
+    Options,
     Targets,
     added,
     changed,
-    count,
     fault,
-    number,
     only_one,
     pods_until,
     silenced,
-    text,
 )
 
 GRACE_SECONDS = 40.0
@@ -44,22 +42,22 @@ _KINDS = {
 }
 
 
-def _struck(options: Json, default: float) -> Callable[[], bool]:
+def _struck(options: Options, default: float) -> Callable[[], bool]:
     """Return a function that says whether the fault strikes: at the rate, and reproducibly by seed."""
-    dice, rate = random.Random(count(options, "seed", 0)), number(options, "rate", default)  # noqa: S311  # no secret
+    dice, rate = random.Random(options.count("seed", 0)), options.number("rate", default)  # noqa: S311  # no secret
     return lambda: dice.random() < rate
 
 
 def _exec_ends(name: str, ending: Ending) -> None:
     @fault(name)
-    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
-        node, struck = targets.node(options), _struck(options, 1)
-        only_one(targets.api, "exec_ending", "exec")
+    async def inject(lab: Targets, options: Options) -> AsyncIterator[None]:
+        node, struck = lab.node(options), _struck(options, 1)
+        only_one(lab.api, "exec_ending", "exec")
 
         def ends(channel: ChannelRequest) -> Ending:
             return ending if node in {None, channel.node} and struck() else Ending.TOLD
 
-        with changed([targets.api], exec_ending=ends):
+        with changed([lab.api], exec_ending=ends):
             yield
 
 
@@ -68,130 +66,128 @@ _exec_ends("exit-code-lost", Ending.UNTOLD)
 
 
 @fault("attach-silent")
-async def _attach_silent(targets: Targets, options: Json) -> AsyncIterator[None]:
-    node = targets.node(options)
-    only_one(targets.api, "attach_mute", "attach")
-    with changed([targets.api], attach_mute=lambda channel: node in {None, channel.node}):
+async def _attach_silent(lab: Targets, options: Options) -> AsyncIterator[None]:
+    node = lab.node(options)
+    only_one(lab.api, "attach_mute", "attach")
+    with changed([lab.api], attach_mute=lambda channel: node in {None, channel.node}):
         yield
 
 
 @fault("channel-down")
-async def _channel_down(targets: Targets, options: Json) -> AsyncIterator[None]:
-    node = targets.node(options)
-    with _refused(
-        targets, lambda channel: channel.kind in _CHANNELS and node in {None, channel.node}
-    ):
+async def _channel_down(lab: Targets, options: Options) -> AsyncIterator[None]:
+    node = lab.node(options)
+    with _refused(lab, lambda channel: channel.kind in _CHANNELS and node in {None, channel.node}):
         yield
 
 
 @fault("kubelet-silent")
-async def _kubelet_silent(targets: Targets, options: Json) -> AsyncIterator[None]:
+async def _kubelet_silent(lab: Targets, options: Options) -> AsyncIterator[None]:
     """Silence a kubelet; after the grace period the node controller marks its node NotReady."""
-    node, seconds = str(targets.node(options)), number(options, "seconds", GRACE_SECONDS)
-    with _refused(targets, lambda channel: channel.kind in _OF_KUBELETS and channel.node == node):
-        async with silenced(targets, node, seconds):
+    node, seconds = str(lab.node(options)), options.number("seconds", GRACE_SECONDS)
+    with _refused(lab, lambda channel: channel.kind in _OF_KUBELETS and channel.node == node):
+        async with silenced(lab, node, seconds):
             yield
 
 
 @contextmanager
-def _refused(targets: Targets, concerned: Callable[[ChannelRequest], bool]) -> Iterator[None]:
+def _refused(lab: Targets, concerned: Callable[[ChannelRequest], bool]) -> Iterator[None]:
     """Refuse connections from the API server to nodes during the block, and cut open ones."""
-    addresses = {node.name: node.address for node in targets.profile.nodes}
+    addresses = {node.name: node.address for node in lab.profile.nodes}
 
     async def broken(channel: ChannelRequest) -> str | None:
         address = addresses.get(channel.node, "0.0.0.0")  # noqa: S104  # in an error text, nothing is bound
         why = f"dial tcp {address}:10250: connect: connection refused"
         return why if concerned(channel) else None
 
-    only_one(targets.api, "channel_down", "channels")
-    with changed([targets.api], channel_down=broken):
-        targets.api.cut(concerned)
+    only_one(lab.api, "channel_down", "channels")
+    with changed([lab.api], channel_down=broken):
+        lab.api.cut(concerned)
         yield
 
 
 @fault("privileged-refused")
-async def _privileged_refused(targets: Targets, _options: Json) -> AsyncIterator[None]:
+async def _privileged_refused(lab: Targets, _options: Options) -> AsyncIterator[None]:
     """Refuse new and changed Pods from now on; existing Pods are left alone."""
-    with changed([targets.api], allow_privileged=False):
+    with changed([lab.api], allow_privileged=False):
         yield
 
 
-def _before_requests(name: str, rate: float, strike: Callable[[Json], Awaitable[None]]) -> None:
+def _before_requests(name: str, rate: float, strike: Callable[[Options], Awaitable[None]]) -> None:
     """Declare a fault that strikes a share of users' requests before they are handled."""
 
     @fault(name)
-    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
+    async def inject(lab: Targets, options: Options) -> AsyncIterator[None]:
         struck = _struck(options, rate)
 
         async def hook(_request: Request) -> None:
             if from_user.get() and struck():
                 await strike(options)
 
-        only_one(targets.api, "before_request", "the API server")
-        with changed([targets.api], before_request=hook):
+        only_one(lab.api, "before_request", "the API server")
+        with changed([lab.api], before_request=hook):
             yield
 
 
-async def _fail(_options: Json) -> None:
+async def _fail(_options: Options) -> None:
     raise Refusal(500, "InternalError", "etcdserver: request timed out", {})
 
 
 _before_requests("api-errors", 0.2, _fail)
-_before_requests("slow-api", 1.0, lambda options: asyncio.sleep(number(options, "seconds", 1.0)))
+_before_requests("slow-api", 1.0, lambda options: asyncio.sleep(options.number("seconds", 1.0)))
 
 
 def _in_front(name: str, trouble: Callable[[Targets, float, int], Trouble]) -> None:
     @fault(name)
-    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
-        rate, seed = number(options, "rate", 0.2), count(options, "seed", 0)
-        end = targets.troubles.add(trouble(targets, rate, seed))
+    async def inject(lab: Targets, options: Options) -> AsyncIterator[None]:
+        rate, seed = options.number("rate", 0.2), options.count("seed", 0)
+        end = lab.troubles.add(trouble(lab, rate, seed))
         yield
         end()
 
 
-_in_front("api-throttling", lambda _targets, rate, seed: throttling(rate, seed))
-_in_front("api-resets", lambda _targets, rate, seed: resets(rate, seed))
-_in_front("expired-tokens", lambda targets, rate, seed: expired_tokens(rate, seed, targets.access))
+_in_front("api-throttling", lambda _lab, rate, seed: throttling(rate, seed))
+_in_front("api-resets", lambda _lab, rate, seed: resets(rate, seed))
+_in_front("expired-tokens", lambda lab, rate, seed: expired_tokens(rate, seed, lab.access))
 
 
 @fault("pods-changed")
-async def _pods_changed(targets: Targets, options: Json) -> AsyncIterator[None]:
-    only_one(targets.api, "mutating", "webhooks")
+async def _pods_changed(lab: Targets, options: Options) -> AsyncIterator[None]:
+    only_one(lab.api, "mutating", "webhooks")
     match = json_object(options, "match") if "match" in options else {}
     webhook = webhooks.mutating(json_object(options, "patch"), match)
-    with changed([targets.api], mutating=webhook):
+    with changed([lab.api], mutating=webhook):
         yield
 
 
 @fault("pods-refused")
-async def _pods_refused(targets: Targets, options: Json) -> AsyncIterator[None]:
-    only_one(targets.api, "validating", "webhooks")
-    with changed([targets.api], validating=webhooks.validating(json_object(options, "match"))):
+async def _pods_refused(lab: Targets, options: Options) -> AsyncIterator[None]:
+    only_one(lab.api, "validating", "webhooks")
+    with changed([lab.api], validating=webhooks.validating(json_object(options, "match"))):
         yield
 
 
 @fault("controller-stopped")
-async def _controller_stopped(targets: Targets, options: Json) -> AsyncIterator[None]:
+async def _controller_stopped(lab: Targets, options: Options) -> AsyncIterator[None]:
     """Stop a controller, as if left out of ``--controllers``; once cleared it catches up."""
-    name = text(options, "controller")
+    name = options.text("controller")
     if name not in CONTROLLERS:
         raise LabError(
             f'There is no controller "{name}".', hint=f"Controllers: {', '.join(CONTROLLERS)}."
         )
-    if CONTROLLERS[name] in targets.stopped:
+    if CONTROLLERS[name] in lab.stopped:
         raise LabError(
             f"The controller {name} is stopped already.", hint="nettests lab fault clear"
         )
-    with added([targets.stopped], CONTROLLERS[name]):
+    with added([lab.stopped], CONTROLLERS[name]):
         yield
 
 
 @fault("object-edited")
-async def _object_edited(targets: Targets, options: Json) -> AsyncIterator[None]:
+async def _object_edited(lab: Targets, options: Options) -> AsyncIterator[None]:
     """Edit an object through the API, as an administrator does; clearing the fault restores it."""
-    path, patch = _path_of(text(options, "object")), json_object(options, "patch")
+    path, patch = _path_of(options.text("object")), json_object(options, "patch")
     rolls = "/daemonsets/" in path
-    async with targets.client("faults") as client:
+    async with lab.client("faults") as client:
         try:
             before = await client.get(path.removesuffix("/status"))
             await client.patch(path, patch, kind=STRATEGIC if rolls else MERGE)
@@ -200,7 +196,7 @@ async def _object_edited(targets: Targets, options: Json) -> AsyncIterator[None]
         if rolls:
             await _rolled_out(client, path)
     yield
-    async with targets.client("faults") as client:
+    async with lab.client("faults") as client:
         await client.patch(path, _inverse(patch, before))
         if rolls:
             await _rolled_out(client, path)
@@ -227,10 +223,10 @@ def _inverse(patch: Json, before: Json) -> Json:
     return back
 
 
-def json_object(options: Json, name: str) -> Json:
+def json_object(options: Options, name: str) -> Json:
     """Return an option that is a JSON object; ``LabError`` if it is not."""
     try:
-        read = json.loads(text(options, name))
+        read = json.loads(options.text(name))
     except ValueError as error:
         raise LabError(f"--{name} is not JSON: {error}") from error
     if not isinstance(read, dict):

@@ -10,13 +10,12 @@ from nettests.lab.dns.server import Trouble
 from nettests.lab.errors import LabError
 from nettests.lab.faults.targets import (
     FAULTS,
+    Options,
     Targets,
     Undo,
     changed,
     fault,
-    number,
     pods_until,
-    text,
     together,
 )
 from nettests.lab.interfaces import Namespace
@@ -28,24 +27,24 @@ _PODS = "/api/v1/namespaces/kube-system/pods"
 _OTHER_DOMAIN = "other.local"
 
 
-async def _down(targets: Targets, options: Json) -> Undo:
-    uid, node = targets.dns_pod()
-    namespaces = targets.fabric.nodes[node].pod_namespaces()
+async def _down(lab: Targets, options: Options) -> Undo:
+    uid, node = lab.dns_pod()
+    namespaces = lab.fabric.nodes[node].pod_namespaces()
     if uid not in namespaces:
         raise LabError("The DNS pod is not running.")
-    chosen = text(options, "protocol")
+    chosen = options.text("protocol")
     protocols = [chosen] if chosen else ["udp", "tcp"]
-    return await _unanswered(targets, namespaces[uid], protocols, number(options, "rate", 1))
+    return await _unanswered(lab, namespaces[uid], protocols, options.number("rate", 1))
 
 
-async def _upstream_down(targets: Targets, _options: Json) -> Undo:
-    return await _unanswered(targets, targets.fabric.outside_server, ["udp", "tcp"], 1)
+async def _upstream_down(lab: Targets, _options: Options) -> Undo:
+    return await _unanswered(lab, lab.fabric.outside_server, ["udp", "tcp"], 1)
 
 
 async def _unanswered(
-    targets: Targets, server_namespace: Namespace, protocols: list[str], rate: float
+    lab: Targets, server_namespace: Namespace, protocols: list[str], rate: float
 ) -> Undo:
-    lose = targets.fabric.node_faults.lose_entering
+    lose = lab.fabric.node_faults.lose_entering
     queries = [Packets(protocol=protocol, port="53") for protocol in protocols]
     return await together([await lose(server_namespace, packets, rate) for packets in queries])
 
@@ -53,39 +52,37 @@ async def _unanswered(
 FAULTS |= {"dns-down": _down, "dns-upstream-down": _upstream_down}
 
 
-def _answering(name: str, trouble: Callable[[Targets, Json], Trouble]) -> None:
+def _answering(name: str, trouble: Callable[[Targets, Options], Trouble]) -> None:
     @fault(name)
-    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
-        end = targets.dns.add(trouble(targets, options))
+    async def inject(lab: Targets, options: Options) -> AsyncIterator[None]:
+        end = lab.dns.add(trouble(lab, options))
         yield
         end()
 
 
-_answering("dns-slow", lambda _targets, options: server.late(number(options, "seconds", 3.0)))
-_answering(
-    "dns-ignores", lambda _targets, options: server.ignoring(text(options, "type") or "AAAA")
-)
-_answering("dns-truncates", lambda _targets, _: server.truncating())
-_answering("dns-wildcard", lambda targets, _: server.wildcard(targets.profile.outside_server))
+_answering("dns-slow", lambda _lab, options: server.late(options.number("seconds", 3.0)))
+_answering("dns-ignores", lambda _lab, options: server.ignoring(options.text("type") or "AAAA"))
+_answering("dns-truncates", lambda _lab, _: server.truncating())
+_answering("dns-wildcard", lambda lab, _: server.wildcard(lab.profile.outside_server))
 
 
 @fault("dns-frozen")
-async def _frozen(targets: Targets, _options: Json) -> AsyncIterator[None]:
-    with changed([targets.dns], frozen=True):
+async def _frozen(lab: Targets, _options: Options) -> AsyncIterator[None]:
+    with changed([lab.dns], frozen=True):
         yield
 
 
 @fault("dns-replica-wrong")
-async def _replica_wrong(targets: Targets, options: Json) -> AsyncIterator[None]:
-    uid, _ = targets.dns_pod()
-    async with targets.client("faults") as client:
+async def _replica_wrong(lab: Targets, options: Options) -> AsyncIterator[None]:
+    uid, _ = lab.dns_pod()
+    async with lab.client("faults") as client:
         pods = await _scaled(client, 2)
     wrong = next(pod for pod in pods if pod["metadata"]["uid"] != uid)
-    address, ignored = IPv4Address(wrong["status"]["podIP"]), text(options, "type")
-    end = targets.dns.add(server.ignoring(ignored, address) if ignored else server.denying(address))
+    address, ignored = IPv4Address(wrong["status"]["podIP"]), options.text("type")
+    end = lab.dns.add(server.ignoring(ignored, address) if ignored else server.denying(address))
     yield
     end()
-    async with targets.client("faults") as client:
+    async with lab.client("faults") as client:
         # on scaling down, the annotated one of both is deleted: the lab refers to its first DNS pod by uid
         cost = {"controller.kubernetes.io/pod-deletion-cost": "-1"}
         path = f"{_PODS}/{wrong['metadata']['name']}"
@@ -94,10 +91,10 @@ async def _replica_wrong(targets: Targets, options: Json) -> AsyncIterator[None]
 
 
 @fault("wrong-cluster-domain")
-async def _wrong_domain(targets: Targets, options: Json) -> AsyncIterator[None]:
-    disks = targets.disks(options)
+async def _wrong_domain(lab: Targets, options: Options) -> AsyncIterator[None]:
+    disks = lab.disks(options)
     before = [disk.files.get(KUBELET_FILE, "") for disk in disks]
-    right, wrong = (f"clusterDomain: {d}" for d in (targets.profile.cluster_domain, _OTHER_DOMAIN))
+    right, wrong = (f"clusterDomain: {d}" for d in (lab.profile.cluster_domain, _OTHER_DOMAIN))
     for disk, written in zip(disks, before, strict=True):
         disk.files[KUBELET_FILE] = written.replace(right, wrong)
     with changed(disks, cluster_domain=_OTHER_DOMAIN):
@@ -107,8 +104,8 @@ async def _wrong_domain(targets: Targets, options: Json) -> AsyncIterator[None]:
 
 
 @fault("kubelet-set")
-async def _kubelet_set(targets: Targets, options: Json) -> AsyncIterator[None]:
-    disks, line = targets.disks(options), text(options, "text")
+async def _kubelet_set(lab: Targets, options: Options) -> AsyncIterator[None]:
+    disks, line = lab.disks(options), options.text("text")
     before = [disk.files.get(KUBELET_FILE, "") for disk in disks]
     for disk, written in zip(disks, before, strict=True):
         disk.files[KUBELET_FILE] = f"{written.rstrip()}\n{line}\n"

@@ -4,23 +4,20 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from nettests.lab.client import Json
 from nettests.lab.errors import LabError
 from nettests.lab.faults.targets import (
     FAULTS,
     Inject,
+    Options,
     Targets,
     Undo,
     changed,
-    count,
     fault,
-    number,
-    packets,
-    text,
     together,
 )
 from nettests.lab.network import alterations
 from nettests.lab.network.alterations import Alteration, Which
+from nettests.lab.network.node_faults import NodeFaults
 from nettests.lab.network.switch_rules import IDLE_SECONDS
 from nettests.lab.network.wire_faults import GATEWAY, Detour, Path, damaged, twice
 from nettests.lab.topology import OS
@@ -31,72 +28,60 @@ _SERVICES = 200
 _GAP_SECONDS = 0.3
 _KILOBITS = 1000
 
-_OF_NODES: Mapping[str, Callable[[Targets, str, Json], Awaitable[Undo]]] = {
-    "connection-loss": lambda targets, node, options: targets.fabric.node_faults.lose_connections(
-        node, count(options, "every", _EVERY), packets(options)
+_OF_NODES: Mapping[str, Callable[[NodeFaults, str, Options], Awaitable[Undo]]] = {
+    "connection-loss": lambda faults, node, options: faults.lose_connections(
+        node, options.count("every", _EVERY), options.packets
     ),
-    "ports-run-out": lambda targets, node, options: targets.fabric.node_faults.bound_connections(
-        node, count(options, "connections", 1000), count(options, "seconds", 30)
+    "ports-run-out": lambda faults, node, options: faults.bound_connections(
+        node, options.count("connections", 1000), options.count("seconds", 30)
     ),
-    "small-mtu": lambda targets, node, options: targets.fabric.node_faults.shrink(
-        node, count(options, "bytes", 1400)
+    "small-mtu": lambda faults, node, options: faults.shrink(node, options.count("bytes", 1400)),
+    "network-id-disguised": lambda faults, node, options: faults.disguise_network_id(
+        node, options.count("vni", _VNI)
     ),
-    "other-vni": lambda targets, node, options: targets.fabric.wire_faults.change_network_id(
-        node, count(options, "vni", _VNI)
+    "idle-flows-forgotten": lambda faults, node, options: faults.forget_idle(
+        node, options.count("seconds", IDLE_SECONDS)
     ),
-    "network-id-disguised": lambda targets, node, options: (
-        targets.fabric.node_faults.disguise_network_id(node, count(options, "vni", _VNI))
+    "idle-outside-flows-forgotten": lambda faults, node, options: faults.forget_idle_outwards(
+        node, options.count("seconds", IDLE_SECONDS)
     ),
-    "idle-flows-forgotten": lambda targets, node, options: targets.fabric.node_faults.forget_idle(
-        node, count(options, "seconds", IDLE_SECONDS)
+    "not-encapsulated": lambda faults, node, _: faults.send_plainly(node),
+    "source-rewritten": lambda faults, node, options: faults.rewrite_sources(
+        node, options.text("peer")
     ),
-    "idle-outside-flows-forgotten": lambda targets, node, options: (
-        targets.fabric.node_faults.forget_idle_outwards(
-            node, count(options, "seconds", IDLE_SECONDS)
-        )
-    ),
-    "not-encapsulated": lambda targets, node, _: targets.fabric.node_faults.send_plainly(node),
-    "source-rewritten": lambda targets, node, options: targets.fabric.node_faults.rewrite_sources(
-        node, targets.node(options, "peer") or ""
-    ),
-    "sources-disguised": lambda targets, node, _: targets.fabric.node_faults.disguise_sources(node),
-    "macs-kept": lambda targets, node, _: targets.fabric.node_faults.keep_macs(node),
-    "host-silent": lambda targets, node, _: targets.fabric.node_faults.silence_host(node),
-    "host-without-services": lambda targets, node, _: targets.fabric.node_faults.silence_host(
-        node, to_services=True
-    ),
-    "stale-neighbour": lambda targets, node, options: targets.fabric.node_faults.misdirect(
-        node, str(targets.node(options, "peer"))
-    ),
+    "sources-disguised": lambda faults, node, _: faults.disguise_sources(node),
+    "macs-kept": lambda faults, node, _: faults.keep_macs(node),
+    "host-silent": lambda faults, node, _: faults.silence_host(node),
+    "host-without-services": lambda faults, node, _: faults.silence_host(node, to_services=True),
+    "stale-neighbour": lambda faults, node, options: faults.misdirect(node, options.text("peer")),
 }
 """Faults of one node."""
-_ALTERATIONS: Mapping[str, Callable[[Targets, Which, Json], Alteration]] = {
-    "service-rules-missing": lambda _targets, which, _: alterations.without(which),
-    "rules-run-out": lambda _targets, _which, options: alterations.full(
-        count(options, "services", _SERVICES)
+_ALTERATIONS: Mapping[str, Callable[[Targets, Which, Options], Alteration]] = {
+    "service-rules-missing": lambda _lab, which, _: alterations.without(which),
+    "rules-run-out": lambda _lab, _which, options: alterations.full(
+        options.count("services", _SERVICES)
     ),
-    "removed-services-kept": lambda _targets, which, _: alterations.removed_kept(which),
-    "proxy-stopped": lambda _targets, which, _: alterations.stopped(which),
-    "stale-endpoint": lambda targets, which, _: alterations.with_stale_endpoint(
-        which, targets.profile
+    "removed-services-kept": lambda _lab, which, _: alterations.removed_kept(which),
+    "proxy-stopped": lambda _lab, which, _: alterations.stopped(which),
+    "stale-endpoint": lambda lab, which, _: alterations.with_stale_endpoint(which, lab.profile),
+    "wrong-target-port": lambda _lab, which, _: alterations.with_wrong_port(which),
+    "one-backend": lambda _lab, which, _: alterations.with_one_backend(which),
+    "affinity-lost": lambda _lab, which, options: alterations.without_affinity(
+        which, options.count("seconds", 0)
     ),
-    "wrong-target-port": lambda _targets, which, _: alterations.with_wrong_port(which),
-    "one-backend": lambda _targets, which, _: alterations.with_one_backend(which),
-    "affinity-lost": lambda _targets, which, options: alterations.without_affinity(
-        which, count(options, "seconds", 0)
-    ),
-    "policies-ignored": lambda _targets, which, _: alterations.without_policies(which),
-    "endpoints-frozen": lambda _targets, which, _: alterations.frozen(which),
-    "shared-endpoints-lost": lambda _targets, which, _: alterations.shared_lost(which),
-    "readdressed-endpoints-lost": lambda _targets, which, _: alterations.readdressed_lost(which),
-    "renamed-ports-lost": lambda _targets, which, _: alterations.renamed_lost(which),
+    "policies-ignored": lambda _lab, which, _: alterations.without_policies(which),
+    "endpoints-frozen": lambda _lab, which, _: alterations.frozen(which),
+    "shared-endpoints-lost": lambda _lab, which, _: alterations.shared_lost(which),
+    "readdressed-endpoints-lost": lambda _lab, which, _: alterations.readdressed_lost(which),
+    "renamed-ports-lost": lambda _lab, which, _: alterations.renamed_lost(which),
 }
 """Faults of Service rules; a node may have several at once."""
 
 
 def _of_node(name: str) -> Inject:
-    async def inject(targets: Targets, options: Json) -> Undo:
-        return await _OF_NODES[name](targets, str(targets.node(options)), options)
+    async def inject(lab: Targets, options: Options) -> Undo:
+        lab.node(options, "peer")  # there has to be one of that name
+        return await _OF_NODES[name](lab.fabric.node_faults, str(lab.node(options)), options)
 
     return inject
 
@@ -104,44 +89,49 @@ def _of_node(name: str) -> Inject:
 FAULTS.update({name: _of_node(name) for name in _OF_NODES})
 
 
-async def _loss(targets: Targets, options: Json) -> Undo:
-    rate = number(options, "rate", 1)
-    return await targets.fabric.wire_faults.lose(_path(targets, options), packets(options), rate)
+async def _loss(lab: Targets, options: Options) -> Undo:
+    rate = options.number("rate", 1)
+    return await lab.fabric.wire_faults.lose(_path(lab, options), options.packets, rate)
 
 
-async def _held_back(targets: Targets, options: Json, *, way: Detour) -> Undo:
+async def _held_back(lab: Targets, options: Options, *, way: Detour) -> Undo:
     detour = replace(
         way,
-        seconds=number(options, "seconds", way.seconds),
-        jitter=number(options, "jitter", 0),
-        every=count(options, "every", way.every),
-        seed=count(options, "seed", 0),
+        seconds=options.number("seconds", way.seconds),
+        jitter=options.number("jitter", 0),
+        every=options.count("every", way.every),
+        seed=options.count("seed", 0),
     )
-    path = _path(targets, options)
-    return await targets.fabric.wire_faults.hold_back(path, packets(options), detour)
+    path = _path(lab, options)
+    return await lab.fabric.wire_faults.hold_back(path, options.packets, detour)
 
 
-def _too_fast(options: Json) -> str:
+def _too_fast(options: Options) -> str:
     """Return the nft verdict of a policer, which drops packets beyond a rate."""
-    kilobytes = count(options, "kilobits", _KILOBITS) // 8
+    kilobytes = options.count("kilobits", _KILOBITS) // 8
     return f"limit rate over {kilobytes} kbytes/second burst 16 kbytes drop"
 
 
-async def _struck(targets: Targets, options: Json, *, verdict: Callable[[Json], str]) -> Undo:
-    path = _path(targets, options)
-    return await targets.fabric.wire_faults.strike(path, packets(options), verdict(options))
+async def _struck(lab: Targets, options: Options, *, verdict: Callable[[Options], str]) -> Undo:
+    path = _path(lab, options)
+    return await lab.fabric.wire_faults.strike(path, options.packets, verdict(options))
 
 
-async def _route_missing(targets: Targets, options: Json) -> Undo:
-    node, peer = str(targets.node(options)), str(targets.node(options, "peer"))
+async def _route_missing(lab: Targets, options: Options) -> Undo:
+    node, peer = str(lab.node(options)), str(lab.node(options, "peer"))
     if node == peer:
         raise LabError("A node needs no route to its own pods.", hint="Name another --peer.")
-    return await targets.fabric.node_faults.forget_route(node, peer, count(options, "prefix", 0))
+    return await lab.fabric.node_faults.forget_route(node, peer, options.count("prefix", 0))
 
 
-async def _hairpin_broken(targets: Targets, options: Json) -> Undo:
-    lose = targets.fabric.node_faults.lose_hairpins
-    return await together([await lose(node) for node in targets.nodes(options)])
+async def _other_vni(lab: Targets, options: Options) -> Undo:
+    node, vni = str(lab.node(options)), options.count("vni", _VNI)
+    return await lab.fabric.wire_faults.change_network_id(node, vni)
+
+
+async def _hairpin_broken(lab: Targets, options: Options) -> Undo:
+    lose = lab.fabric.node_faults.lose_hairpins
+    return await together([await lose(node) for node in lab.nodes(options)])
 
 
 FAULTS |= {
@@ -154,13 +144,14 @@ FAULTS |= {
     "ttl-too-small": partial(_struck, verdict=lambda _: "ip ttl set 1"),
     "route-missing": _route_missing,
     "hairpin-broken": _hairpin_broken,
+    "other-vni": _other_vni,
 }
 
 
-def _path(targets: Targets, options: Json) -> Path:
-    node = targets.node(options)
+def _path(lab: Targets, options: Options) -> Path:
+    node = lab.node(options)
     source, target = (
-        GATEWAY if options.get(name) == GATEWAY else targets.node(options, name) or ""
+        GATEWAY if options.get(name) == GATEWAY else lab.node(options, name) or ""
         for name in ("from", "to")
     )
     if node is None:
@@ -172,19 +163,19 @@ def _path(targets: Targets, options: Json) -> Path:
 
 def _altering(name: str) -> None:
     @fault(name)
-    async def alter(targets: Targets, options: Json) -> AsyncIterator[None]:
+    async def alter(lab: Targets, options: Options) -> AsyncIterator[None]:
         # The Service need not exist yet: a run creates its Services after the fault is injected.
-        which = Which(service=text(options, "service"), port=text(options, "port"))
-        key, nodes = object(), targets.nodes(options)
+        which = Which(service=options.text("service"), port=options.text("port"))
+        key, nodes = object(), lab.nodes(options)
         for node in nodes:
-            altered = targets.altered.setdefault(node, {})
-            altered[key] = _ALTERATIONS[name](targets, which, options)
-            await targets.fabric.nodes[node].alter_services(tuple(altered.values()))
+            altered = lab.altered.setdefault(node, {})
+            altered[key] = _ALTERATIONS[name](lab, which, options)
+            await lab.fabric.nodes[node].alter_services(tuple(altered.values()))
         yield
         for node in nodes:
-            del targets.altered[node][key]
-            remaining = tuple(targets.altered[node].values())
-            await targets.fabric.nodes[node].alter_services(remaining)
+            del lab.altered[node][key]
+            remaining = tuple(lab.altered[node].values())
+            await lab.fabric.nodes[node].alter_services(remaining)
 
 
 for _name in _ALTERATIONS:
@@ -192,23 +183,23 @@ for _name in _ALTERATIONS:
 
 
 @fault("slow-rules")
-async def _slow_rules(targets: Targets, options: Json) -> AsyncIterator[None]:
-    nodes = [targets.fabric.nodes[name] for name in targets.nodes(options)]
-    seconds, services = number(options, "seconds", 3.0), count(options, "services", 0)
+async def _slow_rules(lab: Targets, options: Options) -> AsyncIterator[None]:
+    nodes = [lab.fabric.nodes[name] for name in lab.nodes(options)]
+    seconds, services = options.number("seconds", 3.0), options.count("services", 0)
     with changed(nodes, rules_delay=seconds, quick_rules=services):
         yield
 
 
 @fault("rules-recreated")
-async def _rules_recreated(targets: Targets, options: Json) -> AsyncIterator[None]:
-    nodes = [targets.fabric.nodes[name] for name in targets.nodes(options)]
-    with changed(nodes, rules_gap=number(options, "seconds", _GAP_SECONDS)):
+async def _rules_recreated(lab: Targets, options: Options) -> AsyncIterator[None]:
+    nodes = [lab.fabric.nodes[name] for name in lab.nodes(options)]
+    with changed(nodes, rules_gap=options.number("seconds", _GAP_SECONDS)):
         yield
 
 
 @fault("udp-flows-kept")
-async def _udp_flows_kept(targets: Targets, options: Json) -> AsyncIterator[None]:
-    nodes = [targets.fabric.nodes[name] for name in targets.nodes(options)]
+async def _udp_flows_kept(lab: Targets, options: Options) -> AsyncIterator[None]:
+    nodes = [lab.fabric.nodes[name] for name in lab.nodes(options)]
     forgetting = [node.forgetting for node in nodes if node.forgetting is not None]
     if not forgetting:
         raise LabError(
@@ -219,12 +210,12 @@ async def _udp_flows_kept(targets: Targets, options: Json) -> AsyncIterator[None
 
 
 @fault("dsr-off")
-async def _dsr_off(targets: Targets, options: Json) -> AsyncIterator[None]:
-    nodes = [n for n in targets.nodes(options) if targets.profile.node(n).os is OS.WINDOWS]
+async def _dsr_off(lab: Targets, options: Options) -> AsyncIterator[None]:
+    nodes = [n for n in lab.nodes(options) if lab.profile.node(n).os is OS.WINDOWS]
     if not nodes:
         raise LabError("DSR is of Windows nodes alone.", hint="Name one with --node.")
     for node in nodes:
-        await targets.fabric.nodes[node].rewrite_sources(always=True)
+        await lab.fabric.nodes[node].rewrite_sources(always=True)
     yield
     for node in reversed(nodes):
-        await targets.fabric.nodes[node].rewrite_sources(always=False)
+        await lab.fabric.nodes[node].rewrite_sources(always=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from nettests.lab.client import Json
 from nettests.lab.faults import control_plane, names, network, workloads
 from nettests.lab.faults.kinds import checked
-from nettests.lab.faults.targets import FAULTS, Targets, Undo
+from nettests.lab.faults.targets import FAULTS, Options, Targets, Undo
 
 DECLARING = (control_plane, names, network, workloads)
 """Modules that declare the faults when they are imported."""
@@ -33,7 +33,7 @@ class Faults:
     async def inject(self, name: str, options: Json) -> Injected:
         """Inject a fault; ``LabError`` if its kind or options are invalid."""
         checked(name, options)
-        undo = await FAULTS[name](self._targets, options)
+        undo = await FAULTS[name](self._targets, Options(options))
         fault = Injected(number=next(self._numbers), name=name, options=options, undo=undo)
         self._injected[fault.number] = fault
         return fault

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from nettests.lab.apiserver import Access
 from nettests.lab.apiserver import Faults as ApiFaults
@@ -22,9 +23,40 @@ from nettests.lab.topology import Profile
 
 CONTROLLER = "node-controller"
 _SECONDS = 30
+
+
+class Options(dict[str, Any]):
+    """The options of one fault, by name."""
+
+    def text(self, name: str) -> str:
+        """Return an option's text, empty if it was not given."""
+        return str(self.get(name) or "")
+
+    def number(self, name: str, default: float) -> float:
+        """Return an option's number."""
+        value = self.get(name)
+        return default if value is None else float(value)
+
+    def count(self, name: str, default: int) -> int:
+        """Return an option's whole number."""
+        return int(self.number(name, default))
+
+    @property
+    def packets(self) -> Packets:
+        """The packets that the options select."""
+        return Packets(
+            protocol=self.text("protocol"),
+            port=self.text("port"),
+            source_port=self.text("source-port"),
+            larger_than=self.count("larger-than", 0),
+            flows=self.count("flows", 0),
+            fragments=bool(self.text("fragments")),
+        )
+
+
 Undo = Callable[[], Awaitable[None]]
-Inject = Callable[["Targets", Json], Awaitable[Undo]]
-Body = Callable[["Targets", Json], AsyncIterator[None]]
+Inject = Callable[["Targets", Options], Awaitable[Undo]]
+Body = Callable[["Targets", Options], AsyncIterator[None]]
 
 FAULTS: dict[str, Inject] = {}
 """The function that injects each kind of fault, by name."""
@@ -34,7 +66,7 @@ def fault(name: str) -> Callable[[Body], Body]:
     """Declare a fault by a generator that injects it, yields while it is in force, and undoes it."""
 
     def declare(body: Body) -> Body:
-        async def inject(targets: Targets, options: Json) -> Undo:
+        async def inject(targets: Targets, options: Options) -> Undo:
             stack = AsyncExitStack()
             await stack.enter_async_context(asynccontextmanager(body)(targets, options))
             return stack.aclose
@@ -67,7 +99,7 @@ class Targets:
     stopped: set[str]
     altered: dict[str, dict[object, Alteration]] = field(default_factory=dict)
 
-    def node(self, options: Json, name: str = "node") -> str | None:
+    def node(self, options: Options, name: str = "node") -> str | None:
         """Return the node that an option names, if it is given; ``LabError`` if there is no such node."""
         node_name = options.get(name)
         if node_name is not None and node_name not in self.fabric.nodes:
@@ -76,42 +108,14 @@ class Targets:
             )
         return node_name
 
-    def nodes(self, options: Json) -> list[str]:
+    def nodes(self, options: Options) -> list[str]:
         """Return the node of the option ``node``, or all nodes."""
         node_name = self.node(options)
         return [node_name] if node_name else list(self.fabric.nodes)
 
-    def disks(self, options: Json) -> list[Disk]:
+    def disks(self, options: Options) -> list[Disk]:
         """Return the disks of the nodes that the options select."""
         return [self.fabric.nodes[name].disk for name in self.nodes(options)]
-
-
-def text(options: Json, name: str) -> str:
-    """Return an option's text, empty if it was not given."""
-    return str(options.get(name) or "")
-
-
-def number(options: Json, name: str, default: float) -> float:
-    """Return an option's number."""
-    value = options.get(name)
-    return default if value is None else float(value)
-
-
-def count(options: Json, name: str, default: int) -> int:
-    """Return an option's whole number."""
-    return int(number(options, name, default))
-
-
-def packets(options: Json) -> Packets:
-    """Return the packets that the options select."""
-    return Packets(
-        protocol=text(options, "protocol"),
-        port=text(options, "port"),
-        source_port=text(options, "source-port"),
-        larger_than=count(options, "larger-than", 0),
-        flows=count(options, "flows", 0),
-        fragments=bool(text(options, "fragments")),
-    )
 
 
 @contextmanager

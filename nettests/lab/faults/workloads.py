@@ -13,17 +13,7 @@ from fnmatch import fnmatchcase
 from nettests.lab.client import Json
 from nettests.lab.client.informer import Informer
 from nettests.lab.errors import LabError
-from nettests.lab.faults.targets import (
-    Targets,
-    Undo,
-    added,
-    changed,
-    count,
-    fault,
-    number,
-    packets,
-    text,
-)
+from nettests.lab.faults.targets import Options, Targets, Undo, added, changed, fault
 from nettests.lab.interfaces import Namespace
 from nettests.lab.node.agent import NodeKubelet
 from nettests.lab.programs.windows.broken_tools import broken_tools
@@ -54,8 +44,8 @@ class _Following:
         self._struck: dict[str, Undo | None] = {}
         self._waiting: asyncio.Queue[Json] = asyncio.Queue()
 
-    async def watch(self, targets: Targets, ready: asyncio.Event) -> None:
-        async with targets.client("faults") as client:
+    async def watch(self, lab: Targets, ready: asyncio.Event) -> None:
+        async with lab.client("faults") as client:
             pods = Informer(client, "/api/v1/pods")
             pods.subscribe(self._pod_changed)
             async with asyncio.TaskGroup() as group:
@@ -90,10 +80,10 @@ class _Following:
 
 
 @asynccontextmanager
-async def _followed(targets: Targets, options: Json, strike: Strike) -> AsyncIterator[None]:
+async def _followed(lab: Targets, options: Options, strike: Strike) -> AsyncIterator[None]:
     """Strike the pods that match ``--pod`` during the block, running ones before it is entered."""
-    following, ready = _Following(text(options, "pod"), strike), asyncio.Event()
-    task = asyncio.create_task(following.watch(targets, ready))
+    following, ready = _Following(options.text("pod"), strike), asyncio.Event()
+    task = asyncio.create_task(following.watch(lab, ready))
     synced = asyncio.create_task(ready.wait())
     await asyncio.wait({task, synced}, return_when=asyncio.FIRST_COMPLETED)
     synced.cancel()
@@ -107,17 +97,17 @@ async def _followed(targets: Targets, options: Json, strike: Strike) -> AsyncIte
 
 
 @fault("pod-silent")
-async def _pod_silent(targets: Targets, options: Json) -> AsyncIterator[None]:
-    chosen, rate = packets(options), number(options, "rate", 1)
+async def _pod_silent(lab: Targets, options: Options) -> AsyncIterator[None]:
+    chosen, rate = options.packets, options.number("rate", 1)
 
     async def strike(pod: Json) -> Undo | None:
-        namespaces = targets.fabric.nodes[pod["spec"]["nodeName"]].pod_namespaces()
+        namespaces = lab.fabric.nodes[pod["spec"]["nodeName"]].pod_namespaces()
         namespace = namespaces.get(pod["metadata"]["uid"])
         if namespace is None:  # on its node's network, or deleted
             return None
-        return await targets.fabric.node_faults.lose_entering(namespace, chosen, rate)
+        return await lab.fabric.node_faults.lose_entering(namespace, chosen, rate)
 
-    async with _followed(targets, options, strike):
+    async with _followed(lab, options, strike):
         yield
 
 
@@ -127,15 +117,15 @@ def _some_time_after_start(
     """Declare a fault of matching pods that strikes some seconds after they are running."""
 
     @fault(name)
-    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
-        delay, waiting = number(options, "seconds", seconds), set[asyncio.TimerHandle]()
+    async def inject(lab: Targets, options: Options) -> AsyncIterator[None]:
+        delay, waiting = options.number("seconds", seconds), set[asyncio.TimerHandle]()
 
         async def strike(pod: Json) -> None:
-            metadata, kubelet = pod["metadata"], targets.kubelets[pod["spec"]["nodeName"]]
+            metadata, kubelet = pod["metadata"], lab.kubelets[pod["spec"]["nodeName"]]
             place = kubelet, metadata["namespace"], metadata["name"]
             waiting.add(asyncio.get_running_loop().call_later(delay, act, *place))
 
-        async with _followed(targets, options, strike):
+        async with _followed(lab, options, strike):
             yield
         for timer in waiting:
             timer.cancel()
@@ -150,9 +140,9 @@ _some_time_after_start(
 
 
 @fault("late-pod-network")
-async def _late_pod_network(targets: Targets, options: Json) -> AsyncIterator[None]:
-    node = targets.fabric.nodes[str(targets.node(options))]
-    seconds, beyond = number(options, "seconds", 6.0), count(options, "beyond", 0)
+async def _late_pod_network(lab: Targets, options: Options) -> AsyncIterator[None]:
+    node = lab.fabric.nodes[str(lab.node(options))]
+    seconds, beyond = options.number("seconds", 6.0), options.count("beyond", 0)
     hearing: set[asyncio.Task[None]] = set()
     arrivals: list[float] = []
 
@@ -161,7 +151,7 @@ async def _late_pod_network(targets: Targets, options: Json) -> AsyncIterator[No
         arrivals[:] = [*(moment for moment in arrivals if moment > now - _CROWDED), now]
         if len(arrivals) <= beyond:
             return
-        mend = await targets.fabric.node_faults.deafen(namespace)
+        mend = await lab.fabric.node_faults.deafen(namespace)
 
         async def later() -> None:
             try:
@@ -181,54 +171,54 @@ async def _late_pod_network(targets: Targets, options: Json) -> AsyncIterator[No
 
 
 @fault("no-sandbox")
-async def _no_sandbox(targets: Targets, options: Json) -> AsyncIterator[None]:
-    disks, pattern = targets.disks(options), text(options, "pod")
+async def _no_sandbox(lab: Targets, options: Options) -> AsyncIterator[None]:
+    disks, pattern = lab.disks(options), options.text("pod")
     for disk in disks:
-        disk.no_sandbox[pattern] = text(options, "text") or _NO_ENDPOINT
+        disk.no_sandbox[pattern] = options.text("text") or _NO_ENDPOINT
     yield
     for disk in disks:
         disk.no_sandbox.pop(pattern, None)
 
 
-def _pulling(name: str, changes: Callable[[Json], dict[str, object]]) -> None:
+def _pulling(name: str, changes: Callable[[Options], dict[str, object]]) -> None:
     """Declare a fault of pulls; pulled images are removed, so that containers pull them again."""
 
     @fault(name)
-    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
-        disks = targets.disks(options)
+    async def inject(lab: Targets, options: Options) -> AsyncIterator[None]:
+        disks = lab.disks(options)
         for disk in disks:
             disk.images.clear()
         with changed(disks, **changes(options)):
             yield
 
 
-_pulling("slow-pull", lambda options: {"pull_seconds": number(options, "seconds", 5.0)})
+_pulling("slow-pull", lambda options: {"pull_seconds": options.number("seconds", 5.0)})
 _pulling("registry-down", lambda _: {"registry_down": True})
 
 
-def _troubled(name: str, trouble: str, value: Callable[[Json], object] = lambda _: True) -> None:
+def _troubled(name: str, trouble: str, value: Callable[[Options], object] = lambda _: True) -> None:
     """Declare a fault that sets one field of ``ProgramTroubles`` on the selected nodes."""
 
     @fault(name)
-    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
-        troubles = [disk.troubles for disk in targets.disks(options)]
+    async def inject(lab: Targets, options: Options) -> AsyncIterator[None]:
+        troubles = [disk.troubles for disk in lab.disks(options)]
         with changed(troubles, **{trouble: value(options)}):
             yield
 
 
-_troubled("wrong-exit-codes", "exit_code", lambda options: count(options, "code", 0))
+_troubled("wrong-exit-codes", "exit_code", lambda options: options.count("code", 0))
 _troubled("exec-refused", "refused")
-_troubled("output-truncated", "output_limit", lambda options: count(options, "bytes", 1000))
+_troubled("output-truncated", "output_limit", lambda options: options.count("bytes", 1000))
 _troubled("output-lost", "loses_output")
 _troubled("other-cmd-text", "cmd_text", lambda _: _OTHER_TEXT)
 _troubled("copy-refused", "copy_refused")
-_troubled("slow-copy", "copy_seconds", lambda options: number(options, "seconds", 5.0))
+_troubled("slow-copy", "copy_seconds", lambda options: options.number("seconds", 5.0))
 
 
 def _broken_tool(name: str) -> None:
     @fault(name)
-    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
-        with added([disk.troubles.tools for disk in targets.disks(options)], name):
+    async def inject(lab: Targets, options: Options) -> AsyncIterator[None]:
+        with added([disk.troubles.tools for disk in lab.disks(options)], name):
             yield
 
 
@@ -237,7 +227,7 @@ for _name in broken_tools():
 
 
 @fault("program-missing")
-async def _program_missing(targets: Targets, options: Json) -> AsyncIterator[None]:
-    program = text(options, "program").lower().removesuffix(".exe")
-    with added([disk.troubles.missing for disk in targets.disks(options)], program):
+async def _program_missing(lab: Targets, options: Options) -> AsyncIterator[None]:
+    program = options.text("program").lower().removesuffix(".exe")
+    with added([disk.troubles.missing for disk in lab.disks(options)], program):
         yield
