@@ -122,7 +122,13 @@ class AddressPool:
         With ``wanted`` return exactly this one, or raise ``PodAddressTakenError``.
         """
         if wanted is not None:
-            return self._take(wanted)
+            if wanted in self._used or wanted not in map(self._network.__getitem__, self._offsets):
+                raise PodAddressTakenError(
+                    f"{wanted} is no free pod address of {self._network}",
+                    hint="remove the pod that has it, or request another one",
+                )
+            self._used.add(wanted)
+            return wanted
         for step in range(len(self._offsets)):
             position = (self._next + step) % len(self._offsets)
             address = self._network[self._offsets[position]]
@@ -134,15 +140,6 @@ class AddressPool:
             f"all {len(self._offsets)} pod addresses of {self._network} are in use",
             hint="remove pods, or give the node a larger pod CIDR",
         )
-
-    def _take(self, wanted: Address) -> Address:
-        if wanted in self._used or wanted not in map(self._network.__getitem__, self._offsets):
-            raise PodAddressTakenError(
-                f"{wanted} is no free pod address of {self._network}",
-                hint="remove the pod that has it, or request another one",
-            )
-        self._used.add(wanted)
-        return wanted
 
     def give_back(self, address: Address) -> None:
         """Make ``address`` free again."""

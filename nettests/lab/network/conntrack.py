@@ -22,7 +22,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from nettests.lab.network import kernel
 from nettests.lab.network.netlink_messages import ATTRIBUTE, GENERIC, HEADER, attributes, messages
-from nettests.lab.network.services import Frontend
+from nettests.lab.network.services import Frontend, frontends
 from nettests.lab.topology import Address, ServiceTable
 
 _NETFILTER = 12
@@ -179,13 +179,8 @@ class Forgetting:
     udp: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UdpFlow:
-    """The address and port that UDP clients dialled, and the backend that they were translated to."""
-
-    address: Address
-    port: int
-    backend: Address
+UdpFlow = tuple[Frontend, Address]
+"""What UDP clients dialled, and the backend that they were translated to."""
 
 
 def forget_changes(
@@ -244,31 +239,22 @@ def _backends(table: ServiceTable, node_address: Address) -> dict[Frontend, froz
     return {
         frontend: frozenset(backend.address for backend in service.backends)
         for service in table
-        for frontend in _frontends((service,), node_address)
-        if service.protocol == "TCP"
+        if service.protocol == "TCP" and service.backends
+        for frontend in frontends(service, node_address)
     }
 
 
 def _frontends(table: ServiceTable, node_address: Address) -> Iterator[Frontend]:
     for service in table:
-        if not service.backends:
-            continue
-        protocol = service.protocol
-        for address in (service.cluster_ip, *service.outer_addresses):
-            yield Frontend(protocol=protocol, address=address, port=service.port)
-        if service.node_port is not None:
-            yield Frontend(protocol=protocol, address=node_address, port=service.node_port)
+        if service.backends:
+            yield from frontends(service, node_address)
 
 
 def _udp_flows(table: ServiceTable, node_address: Address) -> Iterator[UdpFlow]:
     for service in table:
-        if service.protocol != "UDP":
-            continue
-        for backend in service.backends:
-            for address in (service.cluster_ip, *service.outer_addresses):
-                yield UdpFlow(address=address, port=service.port, backend=backend.address)
-            if service.node_port is not None:
-                yield UdpFlow(address=node_address, port=service.node_port, backend=backend.address)
+        if service.protocol == "UDP":
+            for frontend in frontends(service, node_address):
+                yield from ((frontend, backend.address) for backend in service.backends)
 
 
 def _forget(
@@ -283,7 +269,7 @@ def _forget(
     The conntrack table of the namespace ``fd`` is dumped once. On the worker thread only.
     """
     tracked_frontends = [frontend for frontend in added if frontend.protocol in _NUMBERS]
-    flow_keys = {(flow.address.packed, flow.port, flow.backend.packed) for flow in removed}
+    flow_keys = {(dialled.address.packed, dialled.port, to.packed) for dialled, to in removed}
     frontend_keys = {
         (_NUMBERS[frontend.protocol], frontend.address.packed, frontend.port)
         for frontend in tracked_frontends
@@ -306,9 +292,8 @@ def _forget(
             return (requested.protocol, destination, port) in frontend_keys
         return requested.protocol == _UDP and (destination, port, answered_by) in flow_keys
 
-    addresses = {flow.address for flow in removed} | {
-        frontend.address for frontend in (*tracked_frontends, *present)
-    }
+    dialled = (*(frontend for frontend, _ in removed), *tracked_frontends, *present)
+    addresses = {frontend.address for frontend in dialled}
     for version in {address.version for address in addresses}:
         destinations = {address.packed for address in addresses if address.version == version}
         with kernel.inside_network(fd):

@@ -96,12 +96,12 @@ class DropWitness:
 
     def load(self, ports: Collection[int]) -> None:
         """Start marking packets. On the worker thread only."""
-        nft.load(self.namespace.fd, _CLEAR + render(_witness_table(ports)))
+        nft.load(self.namespace.fd, _WITNESS.removal + render(_witness_table(ports)))
 
     def unload(self) -> None:
         """Stop marking packets; no error if the namespace is gone. On the worker thread only."""
         if self.namespace.fd >= 0:
-            nft.load(self.namespace.fd, _CLEAR)
+            nft.load(self.namespace.fd, _WITNESS.removal)
 
     def begin(self) -> None:
         """Start listening; call it before ``load``, so that no drop is missed."""
@@ -136,7 +136,14 @@ class DropWitness:
     def _read_trace(self, values: Mapping[int, bytes]) -> None:
         packet = values.get(_ID, b"")
         if _NETWORK in values:
-            self._remember(packet, values)
+            link = values.get(_LINK, b"")
+            ethernet = len(link) == _ETHERNET
+            data = (link if ethernet else b"") + values[_NETWORK] + values.get(_TRANSPORT, b"")
+            self._packets.pop(packet, None)
+            interface = int.from_bytes(values.get(_INPUT, b""))
+            self._packets[packet] = _Headers(data, ethernet, interface)
+            if len(self._packets) > _REMEMBERED:
+                del self._packets[next(iter(self._packets))]
         if not _drops(values):
             return
         headers = self._packets.get(packet)
@@ -145,16 +152,6 @@ class DropWitness:
             name, now = self._name(headers.interface), time.time()
             data, ethernet = headers.data, headers.ethernet
             self.take(Dropped(time=now, interface=name, data=data, ethernet=ethernet, cause=cause))
-
-    def _remember(self, packet: bytes, values: Mapping[int, bytes]) -> None:
-        link = values.get(_LINK, b"")
-        ethernet = len(link) == _ETHERNET
-        data = (link if ethernet else b"") + values[_NETWORK] + values.get(_TRANSPORT, b"")
-        interface = int.from_bytes(values.get(_INPUT, b""))
-        self._packets.pop(packet, None)
-        self._packets[packet] = _Headers(data, ethernet, interface)
-        if len(self._packets) > _REMEMBERED:
-            del self._packets[next(iter(self._packets))]
 
     def _name(self, index: int) -> str:
         """Return an interface's name in the namespace (netdevice(7)); empty if it was removed."""
@@ -168,7 +165,6 @@ class DropWitness:
 
 
 _ETHERNET = 14
-_CLEAR = f"add table {_WITNESS.label}\ndelete table {_WITNESS.label}\n"
 
 
 def _values(data: bytes, start: int, end: int) -> dict[int, bytes]:

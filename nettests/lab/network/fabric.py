@@ -5,7 +5,7 @@ Nothing connects it to the machine's network. It knows neither the API nor what 
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from nettests.lab.interfaces import Allowed, Namespace
@@ -37,10 +37,10 @@ class LabFabric:
         self.outside_client: Namespace = underlay.outside_client
         self._underlay = underlay
         self._worker = worker
-        self._faults = Faults()
-        self.wire_faults = WireFaults(profile, underlay, worker, self._faults)
+        faults = Faults(worker)
+        self.wire_faults = WireFaults(profile, underlay, faults)
         self._forwarding = {name: node.forwarding for name, node in nodes.items()}
-        self.node_faults = NodeFaults(profile, self._forwarding, worker, self._faults)
+        self.node_faults = NodeFaults(profile, self._forwarding, faults)
         self._announced: dict[Address, Address] = {}
 
     async def announce(self, addresses: Mapping[Address, Address]) -> None:
@@ -55,7 +55,7 @@ class LabFabric:
     async def enforce(self, node: str, allowed: Allowed) -> None:
         """Allow the pods of a node that NetworkPolicies restrict only the connections in ``allowed``."""
         table = policies_table(allowed)
-        text = f"add table {table.label}\ndelete table {table.label}\n{render(table)}"
+        text = table.removal + render(table)
         await self._worker.run(lambda: nft.load(self._forwarding[node].fd, text))
 
     def describe(self) -> dict[str, Any]:
@@ -76,13 +76,10 @@ class LabFabric:
         """Release every namespace; the kernel then removes links, rules and flows."""
         for node in self.nodes.values():
             await node.stop()
-        await self._worker.run(self._release)
-        self._worker.stop()
-
-    def _release(self) -> None:
         for node in self.nodes.values():
-            node.close()
-        self._underlay.close()
+            await self._worker.run(node.close)
+        await self._worker.run(self._underlay.close)
+        self._worker.stop()
 
 
 async def create_fabric(profile: Profile) -> LabFabric:
@@ -118,14 +115,11 @@ def policies_table(allowed: Allowed) -> Table:
 
     The policy agent chooses pods and destinations.
     """
-    rules = tuple(
-        _policy(pod, places) for pod, places in sorted(allowed.items(), key=str) if pod.version == 4
-    )
-    leaving = Chain(hook=_BEFORE_TRANSLATION, rules=rules)
+    rules = []
+    for pod, places in sorted(allowed.items(), key=str):
+        if pod.version == 4:
+            destinations = ", ".join(str(place) for place in places if place.version == 4)
+            beyond = f" ip daddr != {{ {destinations} }}" if destinations else ""
+            rules.append(f"ct state new ip saddr {pod}{beyond} drop")
+    leaving = Chain(hook=_BEFORE_TRANSLATION, rules=tuple(rules))
     return Table(name="network-policies", chains={"leaving": leaving})
-
-
-def _policy(pod: Address, places: Sequence[Address]) -> str:
-    destinations = ", ".join(str(place) for place in places if place.version == 4)
-    beyond = f" ip daddr != {{ {destinations} }}" if destinations else ""
-    return f"ct state new ip saddr {pod}{beyond} drop"

@@ -5,6 +5,8 @@ Other modules decide which packets are affected, and where.
 
 import itertools
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
 
 from nettests.lab.interfaces import Namespace
 from nettests.lab.network import nft
@@ -19,50 +21,21 @@ ENTERING = "type filter hook prerouting priority -300"
 
 
 class Faults:
-    """Numbers the tables of a fabric. On the worker thread only."""
+    """The tables of a fabric's faults, with numbers in their names."""
 
-    def __init__(self) -> None:
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
         self._numbers = itertools.count(1)
 
-    def load(
-        self,
-        namespace: Namespace,
-        family: str,
-        chains: Mapping[str, Chain],
-        sets: Mapping[str, str] | None = None,
-        timeouts: Mapping[str, tuple[str, ...]] | None = None,
-    ) -> str:
-        """Load chains, and the sets and timeouts that they use, as one table; return its family and name."""
-        table = Table(
-            name=f"fault-{next(self._numbers)}",
-            family=family,
-            chains=chains,
-            sets=sets or {},
-            timeouts=timeouts or {},
-        )
-        nft.load(namespace.fd, render(table))
-        return table.label
+    async def put(
+        self, namespace: Namespace, family: str, chains: Mapping[str, Chain], **more: Any
+    ) -> Undo:
+        """Load chains, and ``sets`` and ``timeouts`` that they use, as one table; return the undo."""
+        table = Table(name=f"fault-{next(self._numbers)}", family=family, chains=chains, **more)
+        await self.worker.run(lambda: nft.load(namespace.fd, render(table)))
 
-    def clear(self, namespace: Namespace, table: str) -> None:
-        """Remove a table; no error if its namespace is gone or it was cleared before."""
-        if namespace.fd >= 0:
-            nft.load(namespace.fd, f"add table {table}\ndelete table {table}\n")
+        def clear() -> None:
+            if namespace.fd >= 0:  # otherwise the table is gone with its namespace
+                nft.load(namespace.fd, table.removal)
 
-
-async def put(
-    worker: Worker,
-    faults: Faults,
-    namespace: Namespace,
-    *,
-    family: str,
-    chains: Mapping[str, Chain],
-    sets: Mapping[str, str] | None = None,
-    timeouts: Mapping[str, tuple[str, ...]] | None = None,
-) -> Undo:
-    """Load chains from the event loop; return the undo."""
-    table = await worker.run(lambda: faults.load(namespace, family, chains, sets, timeouts))
-
-    async def undo() -> None:
-        await worker.run(lambda: faults.clear(namespace, table))
-
-    return undo
+        return partial(self.worker.run, clear)

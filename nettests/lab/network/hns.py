@@ -15,14 +15,7 @@ from nettests.lab.installers.hns_network import HYBRID_OVERLAY, network_name
 from nettests.lab.interfaces import Json
 from nettests.lab.network import addressing
 from nettests.lab.network.thresholds import switch_features
-from nettests.lab.network.winkernel.load_balancer import (
-    CLUSTER_IP,
-    NODE_PORT,
-    OUTER,
-    Flag,
-    LoadBalancer,
-    Source,
-)
+from nettests.lab.network.winkernel import load_balancer
 from nettests.lab.topology import Address, Driver, Network, NodeSpec, Plugin, Profile, ProxyMode
 
 DYNAMIC_PORTS = range(49152, 65536)
@@ -44,7 +37,7 @@ _EXTENSIONS = (
 _FIRST_PREFIX = IPv4Network("100.64.0.0/30")
 """The subnet of the hybrid overlay's unused base network (ho_node_windows.go, ensureBaseNetwork)."""
 _OTHER_ADAPTER = "192.0.2.13"
-_OBJECTS = frozenset({CLUSTER_IP, NODE_PORT, *OUTER})
+_OBJECTS = frozenset({load_balancer.CLUSTER_IP, load_balancer.NODE_PORT, *load_balancer.OUTER})
 _PROTOCOLS = {"tcp": 6, "udp": 17, "sctp": 132}
 _ATTACHED, _CREATED, _APPLIED = 3, 1, 2
 
@@ -57,7 +50,7 @@ class NodeHns:
     profile: Profile
     exceptions: Sequence[Network]
     pods: Callable[[], Mapping[str, tuple[Address, ...]]]
-    policies: Callable[[], tuple[LoadBalancer, ...]]
+    policies: Callable[[], tuple[load_balancer.LoadBalancer, ...]]
     dns: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """DNS servers and suffixes of pods' endpoints, by address."""
 
@@ -160,7 +153,7 @@ class NodeHns:
     def port_pools(self, protocol: str) -> list[range]:
         """Return the port pool for source rewriting, shared by all load balancers since KB4551853."""
         rewriting = any(
-            balancer.protocol == protocol and balancer.source is not Source.KEPT
+            balancer.protocol == protocol and balancer.source is not load_balancer.Source.KEPT
             for balancer in self._balancers()
         )
         return [DYNAMIC_PORTS[:POOL]] if rewriting else []
@@ -258,20 +251,20 @@ class NodeHns:
                 return other.address
         return self.node.address
 
-    def _balancers(self) -> tuple[LoadBalancer, ...]:
+    def _balancers(self) -> tuple[load_balancer.LoadBalancer, ...]:
         """Return the load balancers that kube-proxy created in HNS; other proxies create none."""
         kernelspace = self.profile.kube_proxy.mode is ProxyMode.KERNELSPACE
         return self.policies() if kernelspace else ()
 
-    def _policy_list(self, policy: LoadBalancer) -> Json:
+    def _policy_list(self, policy: load_balancer.LoadBalancer) -> Json:
         elb: Json = {
             "ExternalPort": policy.external_port,
             "InternalPort": policy.internal_port,
-            "IsDSR": Flag.DSR in policy.flags,
+            "IsDSR": load_balancer.Flag.DSR in policy.flags,
             "Protocol": _PROTOCOLS[policy.protocol],
             "SourceVIP": str(policy.source_vip or ""),
             "Type": "ELB",
-            "VIPs": [] if policy.kind == NODE_PORT else [str(policy.vip)],
+            "VIPs": [] if policy.kind == load_balancer.NODE_PORT else [str(policy.vip)],
         }
         return {
             # each family has load balancers of its own

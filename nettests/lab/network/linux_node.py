@@ -6,7 +6,7 @@ Pods are attached to the host's namespace by routed links; other nodes' pods are
 
 from functools import partial
 
-from nettests.lab.network import addressing, conntrack, nft
+from nettests.lab.network import addressing, conntrack, nft, overlay
 from nettests.lab.network.host_ports import HostPorts, portmap_table
 from nettests.lab.network.namespace import (
     FORWARDING,
@@ -18,12 +18,6 @@ from nettests.lab.network.namespace import (
 from nettests.lab.network.netlink import Netlink, anywhere, configure
 from nettests.lab.network.nftables_proxy import TABLE, PortRules, kube_proxy_table, port_rules
 from nettests.lab.network.node import Node
-from nettests.lab.network.overlay import (
-    connect_pod_networks,
-    geneve_table,
-    pod_mtu,
-    vxlan_device,
-)
 from nettests.lab.network.pods import PodPorts, Pods, ipv6_range, other_nodes
 from nettests.lab.network.services import PerObject, carried, without_terminating
 from nettests.lab.network.tables import Chain, Table, render, word
@@ -83,7 +77,7 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
     host = make_namespace(f"{node.name}/host", settings)
     underlay.plug(host, "eth0", node.address)
     if profile.cni.backend == GENEVE:
-        nft.load(host.fd, render(geneve_table()))
+        nft.load(host.fd, render(overlay.geneve_table()))
     for family in profile.by_family:
         _build_family(family.node(node.name), family, host)
     pods = Pods(
@@ -93,7 +87,7 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
             gateway=addressing.pod_gateway(node, profile.cni),
             ipv6=ipv6_range(node, profile),
             gateway_on_port=not addressing.points_to_node(profile.cni),
-            mtu=pod_mtu(profile),
+            mtu=overlay.pod_mtu(profile),
             settings={**settings_for(profile), **LIMITED_ERRORS},
         )
     )
@@ -135,10 +129,10 @@ def _reach_other_pods(links: Netlink, node: NodeSpec, profile: Profile) -> None:
     if not profile.cni.encapsulates:
         links.routes_through("eth0", ((other.pod_cidr, other.address) for other in others))
         return
-    links.vxlan(vxlan_device(VXLAN_DEVICE, node, profile))
+    links.vxlan(overlay.vxlan_device(VXLAN_DEVICE, node, profile))
     links.address(VXLAN_DEVICE, addressing.vtep(node))
     links.up(VXLAN_DEVICE)
-    connect_pod_networks(links, VXLAN_DEVICE, others)
+    overlay.connect_pod_networks(links, VXLAN_DEVICE, others)
 
 
 def _masquerade(*, cluster_cidr: Network, pod_cidr: Network) -> Table:

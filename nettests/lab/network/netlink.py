@@ -117,11 +117,13 @@ class Netlink:
             **placed,
         )
 
-    def size(self, name: str, mtu: int) -> int:
-        """Set the MTU of a link; return what it was."""
-        link = self._routes.link("get", index=self._index(name))[0]
+    def size(self, name: str) -> int:
+        """Return the MTU of a link."""
+        return int(self._routes.link("get", index=self._index(name))[0].get_attr("IFLA_MTU"))
+
+    def resize(self, name: str, mtu: int) -> None:
+        """Set the MTU of a link."""
         self._routes.link("set", index=self._index(name), mtu=mtu)
-        return int(link.get_attr("IFLA_MTU"))
 
     def delete(self, name: str) -> None:
         """Remove a link, and with it its other end and its routes."""

@@ -45,10 +45,6 @@ class _RefusedError(Exception):
     """The kernel, or the library, refused a ruleset; the text is the library's."""
 
 
-class _HelperLostError(Exception):
-    """The helper no longer answers."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Helper:
     """The lab's end of the helper, for one thread at a time; the helper ends when it is closed."""
@@ -56,14 +52,15 @@ class _Helper:
     channel: socket.socket
 
     def run(self, namespace: int, ruleset: str) -> str:
-        """Apply a ruleset in the namespace of a descriptor; return the output of ``nft``."""
-        try:
-            _send(self.channel, ruleset, namespace=namespace)
-            refused, output = _receive(self.channel)
-        except OSError as error:
-            raise _HelperLostError(str(error)) from error
+        """Apply a ruleset in the namespace of a descriptor; return the output of ``nft``, ``OSError`` without an answer."""
+        _send(self.channel, ruleset, namespace=namespace)
+        head = self.channel.recv(_HEAD.size, socket.MSG_WAITALL)
+        if len(head) < _HEAD.size:
+            raise ConnectionResetError("the helper for rules has ended")
+        refused, length = _HEAD.unpack(head)
+        output = _read(self.channel, length)
         if refused:
-            raise _RefusedError(output)
+            raise NftError(f"nft refused a ruleset: {output}")
         return output
 
 
@@ -110,14 +107,6 @@ def _send(
     head = _HEAD.pack(refused, len(data))
     socket.send_fds(channel, [head], [] if namespace is None else [namespace])
     channel.sendall(data)
-
-
-def _receive(channel: socket.socket) -> tuple[bool, str]:
-    head = channel.recv(_HEAD.size, socket.MSG_WAITALL)
-    if len(head) < _HEAD.size:
-        raise ConnectionResetError("the helper for rules has ended")
-    refused, length = _HEAD.unpack(head)
-    return refused, _read(channel, length)
 
 
 def _read(channel: socket.socket, length: int) -> str:
@@ -220,9 +209,7 @@ def load(fd: int, ruleset: str) -> str:
     if (helper := _HELD.helper) is not None:
         try:
             return helper.run(fd, ruleset)
-        except _RefusedError as refused:
-            raise NftError(f"nft refused a ruleset: {refused}") from refused
-        except _HelperLostError:
+        except OSError:
             _HELD.helper = None  # the ruleset is loaded again; a refusal means that it was complete
     with kernel.inside_network(fd):
         done = subprocess.run(

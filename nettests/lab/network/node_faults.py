@@ -12,9 +12,9 @@ from typing import TypeVar
 from nettests.lab.errors import LabError
 from nettests.lab.interfaces import Namespace
 from nettests.lab.network.addressing import mac
-from nettests.lab.network.faults import ENTERING, Faults, Undo, put
+from nettests.lab.network.faults import ENTERING, Faults, Undo
 from nettests.lab.network.linux_node import VXLAN_DEVICE as LINUX_VXLAN
-from nettests.lab.network.namespace import NetworkNamespace, Worker
+from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.network.netlink import Netlink, Route, configure
 from nettests.lab.network.packets import Packets, plain, share
 from nettests.lab.network.pods import other_nodes
@@ -47,12 +47,10 @@ class NodeFaults:
         self,
         profile: Profile,
         forwarding: Mapping[str, NetworkNamespace],
-        worker: Worker,
         faults: Faults,
     ) -> None:
         self._profile = profile
         self._forwarding = forwarding
-        self._worker = worker
         self._faults = faults
 
     async def lose_entering(self, namespace: Namespace, packets: Packets, rate: float) -> Undo:
@@ -166,7 +164,7 @@ class NodeFaults:
         rule = f"ip saddr {spec.address} {where} drop"
         hooks = {"entering": ENTERING, "leaving": _BEFORE_SERVICES}
         chains = {name: Chain(hook=hook, rules=(rule,)) for name, hook in hooks.items()}
-        return await put(self._worker, self._faults, self._at(node), family="ip", chains=chains)
+        return await self._faults.put(self._at(node), "ip", chains)
 
     async def forget_idle(self, node: str, seconds: int) -> Undo:
         """Forget idle TCP connections of the node's pods to Services; later packets of them are dropped."""
@@ -184,24 +182,15 @@ class NodeFaults:
         flags = "tcp flags & (fin | syn | rst | ack)"
         rules = (f"{new} {flags} != syn drop", f'{new} {flags} == syn ct timeout set "{_STRUCK}"')
         policy = ("protocol tcp", "l3proto ip", f"policy = {{ established : {seconds} }}")
-        return await put(
-            self._worker,
-            self._faults,
-            self._at(node),
-            family="ip",
-            chains={"remembered": Chain(hook=_BEFORE_TRANSLATION, rules=rules)},
-            timeouts={_STRUCK: policy},
-        )
+        chains = {"remembered": Chain(hook=_BEFORE_TRANSLATION, rules=rules)}
+        return await self._faults.put(self._at(node), "ip", chains, timeouts={_STRUCK: policy})
 
     async def shrink(self, node: str, mtu: int) -> Undo:
         """Reduce the MTU of the node's network card; senders of larger forwarded packets get ICMP errors."""
         card = _card(self._spec(node))
-        before = await self._configure(node, lambda links: links.size(card, mtu))
-
-        async def undo() -> None:
-            await self._configure(node, lambda links: links.size(card, before))
-
-        return undo
+        before = await self._configure(node, lambda links: links.size(card))
+        await self._configure(node, lambda links: links.resize(card, mtu))
+        return partial(self._configure, node, lambda links: links.resize(card, before))
 
     async def forget_route(self, node: str, peer: str, prefix: int = 0) -> Undo:
         """Remove a node's routes to the pods of another node; with ``prefix`` keep the first subnet of that length."""
@@ -258,10 +247,7 @@ class NodeFaults:
                     links.withdraw(kept, route)
                 links.route(network, route.link, via=route.via, table=route.table)
 
-        async def undo() -> None:
-            await self._configure(node, restore)
-
-        return undo
+        return partial(self._configure, node, restore)
 
     def _at(self, node: str) -> NetworkNamespace:
         return self._forwarding[node]
@@ -271,7 +257,7 @@ class NodeFaults:
             with configure(self._at(node)) as links:
                 return change(links)
 
-        return await self._worker.run(job)
+        return await self._faults.worker.run(job)
 
     def _spec(self, node: str) -> NodeSpec:
         return self._profile.node(node)
@@ -290,10 +276,8 @@ class NodeFaults:
         struck: str = "",
     ) -> Undo:
         """Load one chain; ``struck`` defines the set in which its rules remember packets."""
-        chains, sets = {name: Chain(hook=hook, rules=rules)}, {_STRUCK: struck} if struck else None
-        return await put(
-            self._worker, self._faults, namespace, family=family, chains=chains, sets=sets
-        )
+        chains, sets = {name: Chain(hook=hook, rules=rules)}, {_STRUCK: struck} if struck else {}
+        return await self._faults.put(namespace, family, chains, sets=sets)
 
 
 def _mapped(of: Mapping[Address, object]) -> str:

@@ -6,7 +6,7 @@ are left unchanged. ``PerObject`` caches rendered rules: of hundreds of Service 
 unchanged ones are the same objects.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -23,6 +23,14 @@ class Frontend:
     address: Address
     protocol: str
     port: int
+
+
+def frontends(port: ServicePort, node_address: Address) -> Iterator[Frontend]:
+    """Yield the frontends of a Service port on a node: its addresses, and the NodePort."""
+    for address in (port.cluster_ip, *port.outer_addresses):
+        yield Frontend(protocol=port.protocol, address=address, port=port.port)
+    if port.node_port is not None:
+        yield Frontend(protocol=port.protocol, address=node_address, port=port.node_port)
 
 
 def unchanged(old: ServiceTable, new: ServiceTable) -> ServiceTable:

@@ -202,9 +202,14 @@ Rules = Callable[[Sequence[LoadBalancer]], Iterable[PolicyRules]]
 
 def policy_rules(policy: LoadBalancer) -> PolicyRules:
     """Return the rules of one policy that translates."""
+    clients = f"type {_ADDRESS_TYPES[word(policy.vip)]}; flags dynamic,timeout;"
+    remembering = () if policy.forgets is None else policy.backends
     return PolicyRules(
         chains=dict(_chains(policy)),
-        sets=dict(_client_sets(policy)),
+        sets={
+            _client_set(policy, address): f"{clients} timeout {policy.forgets}s;"
+            for address in remembering
+        },
         frontend=_frontend(policy),
         ports=policy.ports,
         verdict=f"goto {_chain_name(policy)}",
@@ -307,14 +312,6 @@ def _chains(policy: LoadBalancer) -> Iterable[tuple[str, Chain]]:
         # "add" does not renew the timeout of a known client, as Open vSwitch's learned flows have a hard timeout.
         learn = f"add @{_client_set(policy, address)} {{ {ip} saddr }}"
         yield chain, Chain(rules=(learn, f"{_marked(policy)}dnat to {_place(policy, address)}"))
-
-
-def _client_sets(policy: LoadBalancer) -> Iterable[tuple[str, str]]:
-    if policy.forgets is not None:
-        kind = _ADDRESS_TYPES[word(policy.vip)]
-        for address in policy.backends:
-            definition = f"type {kind}; flags dynamic,timeout; timeout {policy.forgets}s;"
-            yield _client_set(policy, address), definition
 
 
 def _backend_chain(policy: LoadBalancer, backend: Address) -> str:

@@ -62,6 +62,11 @@ class Table:
         """Family and name, as in nft commands."""
         return f"{self.family} {self.name}"
 
+    @property
+    def removal(self) -> str:
+        """The commands that remove the table; no error if it is not loaded."""
+        return f"add table {self.label}\ndelete table {self.label}\n"
+
 
 def word(address: Address) -> str:
     """Return nft's keyword for the family of an address: ``ip`` or ``ip6``."""
@@ -75,16 +80,14 @@ def place(address: Address, port: int) -> str:
 
 def replacement(new: Table) -> list[str]:
     """Return the transactions that replace any table of this name by ``new``."""
-    clean = f"add table {new.label}\ndelete table {new.label}\n"
     first, *rest = transactions(Table(name=new.name, family=new.family), new) or [""]
-    return [clean + f"add table {new.label}\n" + first, *rest]
+    return [new.removal + f"add table {new.label}\n" + first, *rest]
 
 
 def transactions(old: Table, new: Table) -> list[str]:
     """Return the transactions, usually one, that turn ``old`` into ``new``; none if they are equal."""
     units = [
-        *_added_sets(old, new),
-        *_added_chains(old, new),
+        *_added(old, new),
         *_changed_chains(old, new, base=False),
         *_changed_elements(old, new),
         *_changed_chains(old, new, base=True),
@@ -100,16 +103,13 @@ def transactions(old: Table, new: Table) -> list[str]:
     return texts
 
 
-def _added_sets(old: Table, new: Table) -> Iterable[str]:
+def _added(old: Table, new: Table) -> Iterable[str]:
     for name, definition in new.sets.items():
         if name not in old.sets:
             yield f"add set {new.label} {name} {{ {definition} }}\n"
     for name, lookup in new.lookups.items():
         if name not in old.lookups:
             yield f"add {lookup.kind} {new.label} {name} {{ type {lookup.type}; }}\n"
-
-
-def _added_chains(old: Table, new: Table) -> Iterable[str]:
     for name, chain in new.chains.items():
         if name not in old.chains:
             hook = f" {{ {chain.hook}; }}" if chain.hook else ""

@@ -126,7 +126,7 @@ _OF_OPEN_VSWITCH = (
 def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     """Return the mechanisms that ``node``'s build and the profile's settings switch on."""
     release, proxy, plugin = node.windows_release, profile.kube_proxy, profile.cni.plugin
-    minor, portals = _minor(profile.kubernetes_version), proxy.mode is ProxyMode.USERSPACE
+    minor, portals = _version(profile)[:2], proxy.mode is ProxyMode.USERSPACE
     switched = profile.cni.driver is Driver.TRANSPARENT
     overlay = switched or profile.cni.driver is Driver.OVERLAY
     since = partial(_has, profile=profile)
@@ -179,21 +179,17 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
 
 def terminating_endpoints(profile: Profile) -> bool:
     """Whether kube-proxy on Linux nodes uses terminating endpoints if no others are left."""
-    return _minor(profile.kubernetes_version) >= PROXY["linux-fallback"]
+    return _version(profile)[:2] >= PROXY["linux-fallback"]
 
 
-def _minor(version: str) -> tuple[int, int]:
-    major, minor, *_ = version.removeprefix("v").split(".")
-    return int(major), int(minor)
+def _version(profile: Profile) -> tuple[int, ...]:
+    # v1.24.17-eks-1
+    release = profile.kubernetes_version.removeprefix("v").partition("-")[0]
+    return tuple(map(int, release.split(".")))
 
 
 def _has(change: str, profile: Profile) -> bool:
     """Whether kube-proxy has a change that was cherry-picked to patch releases of several minors."""
-    releases, version = PICKED[change], _patch(profile.kubernetes_version)
+    releases, version = PICKED[change], _version(profile)
     same_minor = any(release[:2] == version[:2] and version >= release for release in releases)
     return same_minor or version >= releases[-1]
-
-
-def _patch(version: str) -> tuple[int, int, int]:
-    *_, patch = version.partition("-")[0].split(".")
-    return (*_minor(version), int(patch))

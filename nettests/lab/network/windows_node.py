@@ -10,19 +10,13 @@ from ipaddress import ip_network
 from itertools import chain
 
 from nettests.lab.interfaces import Disk
-from nettests.lab.network import addressing, conntrack, nft
+from nettests.lab.network import addressing, conntrack, nft, overlay, switch_rules
 from nettests.lab.network.addressing import nat_exceptions, spared
 from nettests.lab.network.hns import NodeHns
 from nettests.lab.network.host_ports import HostPorts, Mapped, port_mappings_table
 from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
 from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, await_carrier, configure
 from nettests.lab.network.node import Node
-from nettests.lab.network.overlay import (
-    connect_pod_networks,
-    geneve_table,
-    pod_mtu,
-    vxlan_device,
-)
 from nettests.lab.network.pods import (
     IPv6Range,
     PodPorts,
@@ -34,15 +28,6 @@ from nettests.lab.network.pods import (
     unasked_range,
 )
 from nettests.lab.network.services import PerObject, carried
-from nettests.lab.network.switch_rules import (
-    ENCAPSULATE,
-    TO_FABRIC,
-    ageing_table,
-    load_balancers_table,
-    policy_rules,
-    ports_table,
-    stealth_table,
-)
 from nettests.lab.network.tables import Table, render, word
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
 from nettests.lab.network.underlay import MTU, Underlay, gateway_of, settings_for
@@ -98,7 +83,7 @@ class WindowsServices:
         self._with_host_rules = PerObject[LoadBalancer, tuple[LoadBalancer, ...]](
             lambda balancer: with_host_rule(balancer, self._node, self._features)
         )
-        self._of_policies = PerObject(policy_rules)
+        self._of_policies = PerObject(switch_rules.policy_rules)
         family_word = word(self._node.address)
         self._rules = nft.LoadedTable(switch, Table(name="hns", family=family_word))
 
@@ -116,7 +101,7 @@ class WindowsServices:
             if policy.protocol in SWITCHED and (forwards or policy.kind != NODE_PORT)
         )
         self._rules.change_to(
-            load_balancers_table(
+            switch_rules.load_balancers_table(
                 switched,
                 node_address=self._node.address,
                 source_vip=addressing.rewritten_source(self._node, self._profile),
@@ -237,7 +222,7 @@ def _pods(node: NodeSpec, profile: Profile, switch: NetworkNamespace) -> Pods:
             gateway=addressing.pod_gateway(node, profile.cni),
             ipv6=_second_range(node, profile),
             gateway_on_port=False,
-            mtu=pod_mtu(profile),
+            mtu=overlay.pod_mtu(profile),
             settings={**settings_for(profile), **_TTL},
             ipam=profile.cni.ipam,
         )
@@ -254,12 +239,12 @@ def _wire(
     if features.overlay:
         _build_overlay(node, profile, machine, switch)
     if profile.cni.backend == GENEVE:
-        nft.load(machine.fd, render(geneve_table()))
+        nft.load(machine.fd, render(overlay.geneve_table()))
     if features.tunnel:  # pods' packets go to the fabric, which routes to every pod
         with configure(switch) as links:
             links.blackhole(node.pod_cidr)
             links.route(ANY, Port.UPLINK, via=gateway_of(profile), table=_FABRIC_TABLE)
-            links.route_marked(TO_FABRIC, _FABRIC_TABLE)
+            links.route_marked(switch_rules.TO_FABRIC, _FABRIC_TABLE)
     if features.user_mode:
         with configure(switch) as links:
             links.route(profile.service_cidr, Port.HOST, via=node.address)
@@ -280,8 +265,8 @@ def _build_family(
         with configure(machine) as links:
             _route_own(links, node, *_NODE_PORTS)
     if features.stealth:
-        nft.load(machine.fd, render(stealth_table(node.address)))
-    lasting = ports_table(
+        nft.load(machine.fd, render(switch_rules.stealth_table(node.address)))
+    lasting = switch_rules.ports_table(
         node_address=node.address,
         pod_cidr=node.pod_cidr,
         service_cidr=family.service_cidr,
@@ -291,7 +276,7 @@ def _build_family(
     )
     nft.load(switch.fd, render(lasting))
     if features.flow_ageing:
-        nft.load(switch.fd, render(ageing_table(node.pod_cidr)))
+        nft.load(switch.fd, render(switch_rules.ageing_table(node.pod_cidr)))
 
 
 def _connect_host(
@@ -318,13 +303,13 @@ def _build_overlay(
     Windows node does not reach remote pods over the overlay.
     """
     with configure(machine) as links:
-        links.vxlan(vxlan_device(VXLAN_DEVICE, node, profile), into=switch)
+        links.vxlan(overlay.vxlan_device(VXLAN_DEVICE, node, profile), into=switch)
     with configure(switch) as links:
         links.up(VXLAN_DEVICE)
-        connect_pod_networks(
+        overlay.connect_pod_networks(
             links, VXLAN_DEVICE, other_nodes(profile.nodes, node), table=VXLAN_TABLE
         )
-        links.route_marked(ENCAPSULATE, VXLAN_TABLE)
+        links.route_marked(switch_rules.ENCAPSULATE, VXLAN_TABLE)
 
 
 def _host_ports(

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 
 from nettests.lab.errors import LabError
 from nettests.lab.network import kernel
-from nettests.lab.network.faults import Faults, Undo, put
-from nettests.lab.network.namespace import Worker
+from nettests.lab.network.faults import Faults, Undo
 from nettests.lab.network.netlink import configure
 from nettests.lab.network.node_faults import BITS_TO_VNI
 from nettests.lab.network.packets import Packets, rules, share
@@ -149,12 +148,9 @@ class _Tap:
 class WireFaults:
     """Faults between the nodes of a fabric, and between nodes and the gateway."""
 
-    def __init__(
-        self, profile: Profile, underlay: Underlay, worker: Worker, faults: Faults
-    ) -> None:
+    def __init__(self, profile: Profile, underlay: Underlay, faults: Faults) -> None:
         self._profile = profile
         self._underlay = underlay
-        self._worker = worker
         self._faults = faults
         self._numbers = itertools.count(1)
 
@@ -186,7 +182,7 @@ class WireFaults:
         """Deliver packets late or changed; with ``jitter``, or an ``every`` above 1, also reordered."""
         name = f"detour-{next(self._numbers)}"
         try:
-            detour = _Tap(await self._worker.run(lambda: self._tap(name)), way)
+            detour = _Tap(await self._faults.worker.run(lambda: self._tap(name)), way)
         except OSError as error:
             raise LabError(
                 f"Packets cannot be held back here: {error}",
@@ -194,9 +190,7 @@ class WireFaults:
             ) from error
         detour.start()
         chains = dict(self._detour_chains(path, packets, name))
-        end = await put(
-            self._worker, self._faults, self._underlay.wire, family="netdev", chains=chains
-        )
+        end = await self._faults.put(self._underlay.wire, "netdev", chains)
 
         async def undo() -> None:
             await end()
@@ -210,7 +204,8 @@ class WireFaults:
             # At ingress the output port is not known yet; the receiver's MAC is.
             where = f"ether daddr {self._underlay.macs[self._address(target)]}" if target else ""
             fwd = f'fwd to "{tap}"'
-            for port in [source] if source else self._ports():
+            every = (*(node.name for node in self._profile.nodes), GATEWAY)
+            for port in [source] if source else every:
                 hook = f'type filter hook ingress device "{self._port(port)}" priority 0'
                 yield (
                     f"from-{number}-{port}",
@@ -225,9 +220,7 @@ class WireFaults:
         return descriptor
 
     async def _load(self, chains: Mapping[str, Chain]) -> Undo:
-        return await put(
-            self._worker, self._faults, self._underlay.wire, family="bridge", chains=chains
-        )
+        return await self._faults.put(self._underlay.wire, "bridge", chains)
 
     def _ways(self, path: Path) -> Iterator[tuple[str, str]]:
         if not (path.source or path.target):
@@ -239,9 +232,6 @@ class WireFaults:
     def _between(self, source: str, target: str) -> str:
         ends = (("iifname", source), ("oifname", target))
         return " ".join(f'{way} "{self._port(name)}"' for way, name in ends if name)
-
-    def _ports(self) -> list[str]:
-        return [*(node.name for node in self._profile.nodes), GATEWAY]
 
     def _address(self, name: str) -> Address:
         if name == GATEWAY:

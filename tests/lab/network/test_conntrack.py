@@ -3,7 +3,6 @@
 from ipaddress import IPv4Address
 
 from nettests.lab.network.conntrack import (
-    UdpFlow,
     added_frontends,
     present_backends,
     removed_udp_flows,
@@ -20,8 +19,8 @@ def test_a_removed_backend_ends_its_flows_by_both_addresses() -> None:
     old = (service(ONE, TWO, protocol="UDP"),)
     new = (service(TWO, protocol="UDP"),)
     assert removed_udp_flows(old, new, NODE) == {
-        UdpFlow(address=IPv4Address(VIP), port=80, backend=ONE.address),
-        UdpFlow(address=NODE, port=NODE_PORT, backend=ONE.address),
+        (Frontend(protocol="UDP", address=IPv4Address(VIP), port=80), ONE.address),
+        (Frontend(protocol="UDP", address=NODE, port=NODE_PORT), ONE.address),
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 
-from nettests.lab.network.services import Frontend
+from nettests.lab.network.services import Frontend, frontends
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
 from nettests.lab.topology import Address, Network, NodeSpec, Profile, ServiceTable
 
@@ -139,20 +139,12 @@ def refused_frontends(
     """
     if not switch_features(node, profile).refuse_empty:
         return ()
-    refused: list[Frontend] = []
-    for service in table:
-        protocol = service.protocol.lower()
-        if service.backends or protocol not in SWITCHED:
-            continue
-        refused.extend(
-            Frontend(address=address, protocol=protocol, port=service.port)
-            for address in (service.cluster_ip, *service.outer_addresses)
-        )
-        if service.node_port is not None:
-            refused.append(
-                Frontend(address=node.address, protocol=protocol, port=service.node_port)
-            )
-    return tuple(refused)
+    return tuple(
+        replace(frontend, protocol=frontend.protocol.lower())
+        for service in table
+        if not service.backends and service.protocol.lower() in SWITCHED
+        for frontend in frontends(service, node.address)
+    )
 
 
 def with_host_rule(

@@ -12,17 +12,8 @@ from operator import attrgetter
 from nettests.lab.network import addressing
 from nettests.lab.network.services import PerObject, within_zone
 from nettests.lab.network.thresholds import SwitchFeatures
+from nettests.lab.network.winkernel import held
 from nettests.lab.network.winkernel.endpoint_choice import Choice, choose
-from nettests.lab.network.winkernel.held import (
-    NONE,
-    Hns,
-    Listed,
-    Name,
-    Orphaned,
-    by_service,
-    name_of,
-    same,
-)
 from nettests.lab.network.winkernel.load_balancer import (
     CLUSTER_IP,
     EXTERNAL_IP,
@@ -75,20 +66,20 @@ class Winkernel:
     Service ports that are the same objects as in the last sync are skipped: in a large cluster few change at a time.
     """
 
-    def __init__(self, features: SwitchFeatures, hns: Hns | None = None) -> None:
+    def __init__(self, features: SwitchFeatures, hns: held.Hns | None = None) -> None:
         self._features = features
-        self._hns = hns or Hns()
+        self._hns = hns or held.Hns()
         self._infos: dict[str, _ServiceInfo] = {}
-        self._services: Mapping[Name, Sequence[ServicePort]] = {}
-        self._waiting: set[Name] = set()
+        self._services: Mapping[held.Name, Sequence[ServicePort]] = {}
+        self._waiting: set[held.Name] = set()
         """Services whose load balancers HNS refused, or whose endpoints included no backends."""
         self._borrowed: set[Address] = set()
         """Addresses of remote endpoints that stood in for local ones; their reference count never drops to 0."""
-        self._listed = Listed()
+        self._listed = held.Listed()
         self._keys = PerObject(self._key)
 
     def sync(
-        self, table: ServiceTable, host: Host, orphaned: Orphaned = NONE
+        self, table: ServiceTable, host: Host, orphaned: held.Orphaned = held.NONE
     ) -> tuple[LoadBalancer, ...]:
         """Bring HNS to ``table``; return all of its load balancers, of both families.
 
@@ -98,7 +89,7 @@ class Winkernel:
         if self._features.topology_hints:
             table = within_zone(table, host.zone)
         host = self._hns.without_lost(host)
-        services = by_service(table)
+        services = held.by_service(table)
         changed = self._take(services)
         gone = self._listed.change_to(services, orphaned, host)
         self._apply_all(table, host, changed | self._waiting)
@@ -106,13 +97,13 @@ class Winkernel:
         self._hns.lose(gone, host)
         return self._hns.balancers
 
-    def _take(self, services: Mapping[Name, Sequence[ServicePort]]) -> set[Name]:
+    def _take(self, services: Mapping[held.Name, Sequence[ServicePort]]) -> set[held.Name]:
         """Take the new Services; return the names of those that were added, changed or removed."""
         before, self._services = self._services, services
         names = {
             name
             for name in before.keys() | services.keys()
-            if not same(before.get(name, ()), services.get(name, ()))
+            if not held.same(before.get(name, ()), services.get(name, ()))
         }
         unused: set[Address] = set()
         for name in names:
@@ -147,14 +138,14 @@ class Winkernel:
                     info.remote = frozenset()
         return unused
 
-    def _apply_all(self, table: ServiceTable, host: Host, names: set[Name]) -> None:
+    def _apply_all(self, table: ServiceTable, host: Host, names: set[held.Name]) -> None:
         """Create missing load balancers of the Services with these names, in the order of the table."""
         if not names:
             return
         existing = dict(zip(self._keys(self._hns.balancers), self._hns.numbers, strict=True))
         self._waiting = set()
         for service in table:
-            name = name_of(service)
+            name = held.name_of(service)
             if name not in names:
                 continue
             info = self._infos[service.key]
