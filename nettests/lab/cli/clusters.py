@@ -9,16 +9,7 @@ from typing import Any
 
 import click
 
-from nettests.lab.cli.group import (
-    JSON,
-    NAME,
-    SETTINGS,
-    description,
-    descriptions,
-    lab,
-    running,
-    warn_of_another_folder,
-)
+from nettests.lab.cli import group
 from nettests.lab.errors import StateError
 from nettests.lab.folders import control, state
 from nettests.lab.folders.state import LabFolder
@@ -27,15 +18,15 @@ from nettests.lab.lifecycle.launch import Phase
 from nettests.lab.topology import mechanisms, profiles
 
 
-@lab.command(epilog="Example: nettests lab up --profile win2022-l2bridge-dsr")
+@group.lab.command(epilog="Example: nettests lab up --profile win2022-l2bridge-dsr")
 @click.option(
     "--profile",
     default=profiles.DEFAULT,
     show_default=True,
     help="Which cluster: a name from `nettests lab profiles`, or a file (*.yaml).",
 )
-@SETTINGS
-@NAME
+@group.SETTINGS
+@group.NAME
 @click.option(
     "--without-windows-ping",
     is_flag=True,
@@ -56,7 +47,7 @@ from nettests.lab.topology import mechanisms, profiles
     help="Stop the lab when this process ends, even if it is killed.",
 )
 @click.option("--quiet", is_flag=True, help="Do not show progress.")
-@JSON
+@group.JSON
 def up(
     *,
     profile: str,
@@ -79,14 +70,14 @@ def up(
         while_pid=while_pid,
     )
     silent = quiet or as_json
-    warn_of_another_folder()
+    group.warn_of_another_folder()
     try:
         folder = launch.up(name, profile, options, (lambda _: None) if silent else _show)
     except KeyboardInterrupt:
         click.echo("Interrupted: the lab was stopped, nothing is left of it.", err=True)
         sys.exit(130)
     if as_json:
-        click.echo(json.dumps(description(folder)))
+        click.echo(json.dumps(group.description(folder)))
         return
     changed = f" with {', '.join(settings)}" if settings else ""
     click.echo(f'Lab "{name}" is ready ({profile}{changed}). Use it:')
@@ -96,8 +87,8 @@ def up(
     click.echo(f"  nettests lab down --name {name}")
 
 
-@lab.command(epilog="Example: nettests lab down")
-@NAME
+@group.lab.command(epilog="Example: nettests lab down")
+@group.NAME
 @click.option("--all", "everything", is_flag=True, help="Stop every lab of this user.")
 def down(*, name: str, everything: bool) -> None:
     """Stop a lab and remove its namespaces and files.
@@ -107,7 +98,7 @@ def down(*, name: str, everything: bool) -> None:
     if not everything:
         _stop(state.folder(name))
         return
-    warn_of_another_folder()
+    group.warn_of_another_folder()
     refused = False
     for folder in state.folders():
         try:
@@ -125,9 +116,9 @@ def _stop(folder: LabFolder) -> None:
     click.echo(f'Lab "{folder.name}" {what}.')
 
 
-@lab.command(epilog="Example: nettests lab status --json")
+@group.lab.command(epilog="Example: nettests lab status --json")
 @click.option("--name", help="Only this lab, with phases of its start and its namespaces.")
-@JSON
+@group.JSON
 def status(*, name: str | None, as_json: bool) -> None:
     """List the labs of this user and whether they run.
 
@@ -135,10 +126,10 @@ def status(*, name: str | None, as_json: bool) -> None:
     nsenter --user=/proc/PID/ns/user --net=/proc/PID/fd/FD --preserve-credentials.
     """
     if name is not None:
-        _show_one(running(name), as_json=as_json)
+        _show_one(group.running(name), as_json=as_json)
         return
-    warn_of_another_folder()
-    rows = list(descriptions())
+    group.warn_of_another_folder()
+    rows = list(group.descriptions())
     if as_json:
         click.echo(json.dumps({"labs": rows}))
         return
@@ -148,8 +139,8 @@ def status(*, name: str | None, as_json: bool) -> None:
         _show_row(row)
 
 
-@lab.command(epilog="Example: nettests lab kubeconfig")
-@NAME
+@group.lab.command(epilog="Example: nettests lab kubeconfig")
+@group.NAME
 @click.option(
     "--short-lived",
     is_flag=True,
@@ -157,7 +148,7 @@ def status(*, name: str | None, as_json: bool) -> None:
 )
 def kubeconfig(*, name: str, short_lived: bool) -> None:
     """Print the path of a running lab's kubeconfig."""
-    folder = running(name)
+    folder = group.running(name)
     click.echo(str(folder.short_lived if short_lived else folder.kubeconfig))
 
 
@@ -169,9 +160,9 @@ def _show_row(row: dict[str, Any]) -> None:
 def _show_one(folder: LabFolder, *, as_json: bool) -> None:
     answer = control.request(folder.path, {"do": "status"})
     if as_json:
-        click.echo(json.dumps({**description(folder), **answer}))
+        click.echo(json.dumps({**group.description(folder), **answer}))
         return
-    _show_row(description(folder))
+    _show_row(group.description(folder))
     for phase, seconds in answer["phases"].items():
         click.echo(f"  {seconds:6.2f} s  {phase}")
     for namespace, descriptor in answer["namespaces"].items():
@@ -182,8 +173,8 @@ def _show(phase: Phase) -> None:
     click.echo(f"{phase.seconds:6.2f} s  {phase.name}", err=True)
 
 
-@lab.command(name="profiles", epilog="Example: nettests lab profiles")
-@JSON
+@group.lab.command(name="profiles", epilog="Example: nettests lab profiles")
+@group.JSON
 def list_profiles(*, as_json: bool) -> None:
     """List the clusters that can be emulated."""
     available = profiles.available()
@@ -196,12 +187,12 @@ def list_profiles(*, as_json: bool) -> None:
         click.echo(f"{profile.name:<{width}}  {profile.summary}{mark}")
 
 
-@lab.command(
+@group.lab.command(
     name="profile",
     epilog="Example: nettests lab profile win2019-l2bridge --set kubeProxy.dsr=true > dsr.yaml",
 )
 @click.argument("profile")
-@SETTINGS
+@group.SETTINGS
 def show_profile(*, profile: str, settings: tuple[str, ...]) -> None:
     """Print a profile's YAML, with facts changed by --set.
 
@@ -211,8 +202,8 @@ def show_profile(*, profile: str, settings: tuple[str, ...]) -> None:
     click.echo(profiles.written(profile, settings).rstrip("\n"))
 
 
-@lab.command(name="mechanisms", epilog="Example: nettests lab mechanisms")
-@JSON
+@group.lab.command(name="mechanisms", epilog="Example: nettests lab mechanisms")
+@group.JSON
 def list_mechanisms(*, as_json: bool) -> None:
     """List the mechanisms for `lab up --mechanism`.
 

@@ -12,15 +12,7 @@ import aiohttp
 
 from nettests.lab.client import ApiError, Client, Json
 from nettests.lab.client.informer import Informer, WorkQueue, work_beside
-from nettests.lab.controllers.endpoints import (
-    MANAGED_BY,
-    MANAGED_LABEL,
-    SERVICE_LABEL,
-    endpoints_of,
-    families,
-    selects_pod,
-    slice_of,
-)
+from nettests.lab.controllers import endpoints
 
 _LOG = logging.getLogger(__name__)
 
@@ -50,7 +42,9 @@ class EndpointController:
             return
         namespace = pod["metadata"]["namespace"]
         for service in self._services.in_namespace(namespace):
-            if any(side is not None and selects_pod(service, side) for side in (old, new)):
+            if any(
+                side is not None and endpoints.selects_pod(service, side) for side in (old, new)
+            ):
                 self._queue.add(f"{namespace}/{service['metadata']['name']}")
 
     def _slice_changed(self, _key: str, old: Json | None, new: Json | None) -> None:
@@ -59,7 +53,7 @@ class EndpointController:
         Slices of a deleted Service are collected later: a recreated Service may have had only those.
         """
         metadata = old["metadata"] if old is not None and new is None else {}
-        service = (metadata.get("labels") or {}).get(SERVICE_LABEL)
+        service = (metadata.get("labels") or {}).get(endpoints.SERVICE_LABEL)
         if service:
             self._queue.add(f"{metadata['namespace']}/{service}")
 
@@ -85,9 +79,9 @@ class EndpointController:
         if not service["spec"].get("selector"):
             return
         pods = list(self._pods.in_namespace(service["metadata"]["namespace"]))
-        own_families = families(service)
-        slices = [slice_of(service, pods, family) for family in own_families]
-        wanted = (slices, endpoints_of(service, pods))
+        own_families = endpoints.families(service)
+        slices = [endpoints.slice_of(service, pods, family) for family in own_families]
+        wanted = (slices, endpoints.endpoints_of(service, pods))
         present = all(self._existing_slice(key, family) for family in own_families)
         if present and self._written.get(key) == wanted:
             return
@@ -113,7 +107,9 @@ class EndpointController:
     async def _remove_slices(self, key: str, kept: Sequence[str]) -> None:
         for item in self._slices_of(key):
             metadata = item["metadata"]
-            managed = (metadata.get("labels") or {}).get(MANAGED_LABEL) == MANAGED_BY
+            managed = (metadata.get("labels") or {}).get(
+                endpoints.MANAGED_LABEL
+            ) == endpoints.MANAGED_BY
             if item["addressType"] in kept or not managed:
                 continue
             path = f"/apis/discovery.k8s.io/v1/namespaces/{metadata['namespace']}/endpointslices"
@@ -128,7 +124,7 @@ class EndpointController:
         return [
             item
             for item in self._slices.in_namespace(namespace)
-            if (item["metadata"].get("labels") or {}).get(SERVICE_LABEL) == name
+            if (item["metadata"].get("labels") or {}).get(endpoints.SERVICE_LABEL) == name
         ]
 
     async def _write_endpoints(self, wanted: Json) -> None:

@@ -15,13 +15,7 @@ from weakref import WeakValueDictionary
 
 from nettests.lab.client import Client, Json
 from nettests.lab.client.informer import Informer, key_of, work_after_changes
-from nettests.lab.controllers.service_table import (
-    as_slices,
-    node_addresses,
-    owner_of,
-    place_of,
-    service_ports,
-)
+from nettests.lab.controllers import service_table
 from nettests.lab.interfaces import NodeNetwork
 from nettests.lab.topology import Profile, ServicePort, ServiceTable
 
@@ -52,7 +46,7 @@ class SharedPorts:
     def __init__(self, profile: Profile) -> None:
         self.turns = asyncio.Semaphore(_AT_ONCE)
         """Acquired before a proxy reads its table, so that changes during the wait are programmed too."""
-        self._nodes = node_addresses(profile)
+        self._nodes = service_table.node_addresses(profile)
         self._cached: WeakValueDictionary[Versions, Ports] = WeakValueDictionary()
 
     def __len__(self) -> int:
@@ -65,8 +59,8 @@ class SharedPorts:
         cached = self._cached.get(versions)
         if cached is None:
             slices = (part for item in listed for part in _slices(item))
-            ports = service_ports(service, slices, self._nodes)
-            cached = Ports(tuple((place_of(port), port) for port in ports))
+            ports = service_table.service_ports(service, slices, self._nodes)
+            cached = Ports(tuple((service_table.place_of(port), port) for port in ports))
             self._cached[versions] = cached
         return cached
 
@@ -118,11 +112,11 @@ class NodeTable:
 def _owner(item: Json | None) -> str | None:
     if item is None:
         return None
-    return owner_of(item) if "addressType" in item else key_of(item)
+    return service_table.owner_of(item) if "addressType" in item else key_of(item)
 
 
 def _slices(item: Json) -> Iterable[Json]:
-    return (item,) if "addressType" in item else as_slices(item)
+    return (item,) if "addressType" in item else service_table.as_slices(item)
 
 
 def _version(item: Json) -> tuple[str, str]:

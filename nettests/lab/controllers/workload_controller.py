@@ -14,23 +14,8 @@ import aiohttp
 from nettests.lab.client import ApiError, Client, Json
 from nettests.lab.client.events import Recorder, timestamp
 from nettests.lab.client.informer import Handler, Informer, WorkQueue, key_of, work_beside
+from nettests.lab.controllers import rollouts, workloads
 from nettests.lab.controllers.jobs import reconcile_cron_job, reconcile_job
-from nettests.lab.controllers.rollouts import (
-    REFUSED,
-    daemon_set_with_refusals,
-    deployment_status,
-    deployment_with_refusals,
-    replica_set_of,
-    replica_set_with_refusals,
-    scales,
-)
-from nettests.lab.controllers.workloads import (
-    Changes,
-    owned_by,
-    reconcile_daemon_set,
-    reconcile_replica_set,
-    reconcile_stateful_set,
-)
 
 _LOG = logging.getLogger(__name__)
 
@@ -165,20 +150,20 @@ class WorkloadController:
             case "cronjobs":
                 return await self._cron_job(key, item)
             case "daemonsets":
-                changes = reconcile_daemon_set(item, nodes, pods)
+                changes = workloads.reconcile_daemon_set(item, nodes, pods)
             case "statefulsets":
-                changes = reconcile_stateful_set(item, pods, identity=switches.identity)
+                changes = workloads.reconcile_stateful_set(item, pods, identity=switches.identity)
             case "jobs":
                 changes = reconcile_job(item, pods, timestamp(), counted=switches.counted)
             case _:
-                changes = reconcile_replica_set(item, pods)
+                changes = workloads.reconcile_replica_set(item, pods)
         return await self._apply(kind, item, changes)
 
     async def _deployment(self, deployment: Json) -> None:
         namespace = deployment["metadata"]["namespace"]
         sets = self._sets["replicasets"]
-        wanted = replica_set_of(deployment)
-        owned_sets = owned_by(deployment, sets.in_namespace(namespace))
+        wanted = rollouts.replica_set_of(deployment)
+        owned_sets = workloads.owned_by(deployment, sets.in_namespace(namespace))
         path = f"{_APPS}/namespaces/{namespace}/replicasets"
         current = wanted["metadata"]["name"]
         if current not in {item["metadata"]["name"] for item in owned_sets}:
@@ -193,14 +178,14 @@ class WorkloadController:
             name = item["metadata"]["name"]
             if item["spec"].get("replicas") != replicas[name]:
                 await self._client.patch(f"{path}/{name}", {"spec": {"replicas": replicas[name]}})
-        status = deployment_with_refusals(
-            deployment_status(deployment, owned_sets), current, owned_sets
+        status = rollouts.deployment_with_refusals(
+            rollouts.deployment_status(deployment, owned_sets), current, owned_sets
         )
         await self._report("deployments", deployment, status)
 
     def _scales(self, deployment: Json, owned_sets: list[Json]) -> dict[str, int]:
-        current = replica_set_of(deployment)["metadata"]["name"]
-        return scales(deployment, current, owned_sets, rolling=self._switches.rolling)
+        current = rollouts.replica_set_of(deployment)["metadata"]["name"]
+        return rollouts.scales(deployment, current, owned_sets, rolling=self._switches.rolling)
 
     async def _cron_job(self, key: str, item: Json) -> None:
         namespace = item["metadata"]["namespace"]
@@ -223,7 +208,7 @@ class WorkloadController:
         loop = asyncio.get_running_loop()
         self._alarms[key] = loop.call_later(due.seconds, self._queue.add, f"cronjobs {key}")
 
-    async def _apply(self, kind: str, item: Json, changes: Changes) -> None:
+    async def _apply(self, kind: str, item: Json, changes: workloads.Changes) -> None:
         path = f"/api/v1/namespaces/{item['metadata']['namespace']}/pods"
         status = changes.status
         for number, pod in enumerate(changes.create):
@@ -241,7 +226,9 @@ class WorkloadController:
         for pod in changes.delete:
             await self._client.delete(f"{path}/{pod['metadata']['name']}")
         if kind == "replicasets":
-            status = replica_set_with_refusals(item, status, lacking=0, why="", now=timestamp())
+            status = rollouts.replica_set_with_refusals(
+                item, status, lacking=0, why="", now=timestamp()
+            )
         await self._report(kind, item, status)
 
     def _tell_refusal(self, kind: str, item: Json, pod: Json, error: ApiError) -> None:
@@ -256,19 +243,21 @@ class WorkloadController:
         if kind == "statefulsets":
             both = f"Pod {pod['metadata']['name']} in StatefulSet {item['metadata']['name']}"
             message = f"create {both} failed error: {error.message}"
-        self._recorders[kind].kubelet(about, "Warning", REFUSED, message)
+        self._recorders[kind].kubelet(about, "Warning", rollouts.REFUSED, message)
 
     async def _report_refusal(
         self, kind: str, item: Json, status: Json, lacking: int, why: str
     ) -> None:
         """Report the status of a ReplicaSet or DaemonSet after refused Pods; other kinds report nothing then."""
         if kind == "replicasets":
-            reported = replica_set_with_refusals(
+            reported = rollouts.replica_set_with_refusals(
                 item, status, lacking=lacking, why=why, now=timestamp()
             )
             await self._report(kind, item, reported)
         elif kind == "daemonsets":
-            await self._report(kind, item, daemon_set_with_refusals(status, lacking=lacking))
+            await self._report(
+                kind, item, rollouts.daemon_set_with_refusals(status, lacking=lacking)
+            )
 
     async def _report(self, kind: str, item: Json, status: Json) -> None:
         current = item.get("status") or {}

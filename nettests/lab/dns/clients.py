@@ -14,17 +14,6 @@ from collections.abc import Iterator, Sequence
 import dns.message
 
 from nettests.lab.dns import exchange
-from nettests.lab.dns.exchange import (
-    PORT,
-    Failure,
-    NoAnswerError,
-    ResolutionError,
-    Resolved,
-    Silence,
-    from_hosts,
-    from_literal,
-    query_servers,
-)
 from nettests.lab.interfaces import Machine, ResolverConfig
 
 ATTEMPTS = 2
@@ -47,37 +36,40 @@ def linux_candidates(config: ResolverConfig, name: str) -> Iterator[str]:
         yield absolute
 
 
-async def resolve_on_linux(machine: Machine, name: str) -> Resolved:
+async def resolve_on_linux(machine: Machine, name: str) -> exchange.Resolved:
     """Return the addresses of ``name``, IPv4 before IPv6; ``ResolutionError`` if it has none."""
     config = machine.resolver
-    resolved = from_literal(name) or from_hosts(config, name)
+    resolved = exchange.from_literal(name) or exchange.from_hosts(config, name)
     if resolved:
         return resolved
-    last: ResolutionError | None = None
+    last: exchange.ResolutionError | None = None
     for candidate in linux_candidates(config, name):
         both = await asyncio.gather(
             _one_name(machine, candidate, "A"),
             _one_name(machine, candidate, "AAAA"),
             return_exceptions=True,
         )
-        answers = [result for result in both if isinstance(result, Resolved)]
+        answers = [result for result in both if isinstance(result, exchange.Resolved)]
         if answers:
-            return Resolved(
+            return exchange.Resolved(
                 canonical=answers[0].canonical,
                 addresses=tuple(address for result in answers for address in result.addresses),
                 ttl=answers[0].ttl,
             )
         last = _remember(both, last, is_original=candidate == f"{name}.")
     assert last is not None
-    raise ResolutionError(last.failure, name, server=last.server, cause=last.cause)
+    raise exchange.ResolutionError(last.failure, name, server=last.server, cause=last.cause)
 
 
 def _remember(
-    both: Sequence[Resolved | BaseException], last: ResolutionError | None, *, is_original: bool
-) -> ResolutionError | None:
+    both: Sequence[exchange.Resolved | BaseException],
+    last: exchange.ResolutionError | None,
+    *,
+    is_original: bool,
+) -> exchange.ResolutionError | None:
     """Return the error to report: the last one, except that the bare name's replaces no other."""
     for result in both:
-        if isinstance(result, ResolutionError):
+        if isinstance(result, exchange.ResolutionError):
             if last is None or not is_original:
                 last = result
         elif isinstance(result, BaseException):
@@ -85,23 +77,25 @@ def _remember(
     return last
 
 
-async def _one_name(machine: Machine, name: str, kind: str) -> Resolved:
+async def _one_name(machine: Machine, name: str, kind: str) -> exchange.Resolved:
     servers = machine.resolver.servers or (_DEFAULT_SERVER,)
-    last: ResolutionError | None = None
+    last: exchange.ResolutionError | None = None
     for server in servers * ATTEMPTS:
         try:
-            answer = await query_servers(
+            answer = await exchange.query_servers(
                 machine.namespace, server, exchange.question(name, kind), limit=SECONDS
             )
-        except NoAnswerError as silence:
-            timed_out = silence.silence is Silence.TIMED_OUT
-            failure = Failure.TIMED_OUT if timed_out else Failure.NO_SERVER
-            last = ResolutionError(failure, name, server=silence.server, cause=silence)
+        except exchange.NoAnswerError as silence:
+            timed_out = silence.silence is exchange.Silence.TIMED_OUT
+            failure = exchange.Failure.TIMED_OUT if timed_out else exchange.Failure.NO_SERVER
+            last = exchange.ResolutionError(failure, name, server=silence.server, cause=silence)
             continue
         if resolved := exchange.addresses(answer, kind):
             return resolved
-        last = ResolutionError(exchange.failure(answer), name, server=f"{server}:{PORT}")
-        if last.failure is not Failure.SERVER_FAILURE:
+        last = exchange.ResolutionError(
+            exchange.failure(answer), name, server=f"{server}:{exchange.PORT}"
+        )
+        if last.failure is not exchange.Failure.SERVER_FAILURE:
             raise last
     assert last is not None
     raise last
@@ -110,7 +104,7 @@ async def _one_name(machine: Machine, name: str, kind: str) -> Resolved:
 WAITS = (1.0, 1.0, 2.0, 4.0, 2.0)
 """Seconds to wait after each of the five queries to a silent server."""
 
-_LOOPBACK = Resolved(canonical="localhost", addresses=("127.0.0.1",))
+_LOOPBACK = exchange.Resolved(canonical="localhost", addresses=("127.0.0.1",))
 
 
 def windows_candidates(config: ResolverConfig, name: str) -> Iterator[str]:
@@ -125,32 +119,32 @@ def windows_candidates(config: ResolverConfig, name: str) -> Iterator[str]:
         yield f"{name}."
 
 
-async def resolve_on_windows(machine: Machine, name: str) -> Resolved:
+async def resolve_on_windows(machine: Machine, name: str) -> exchange.Resolved:
     """Return the addresses of ``name``, IPv4 first; ``ResolutionError`` if it has none."""
-    resolved = from_literal(name) or from_hosts(machine.resolver, name)
+    resolved = exchange.from_literal(name) or exchange.from_hosts(machine.resolver, name)
     if resolved:
         return resolved
     if name.rstrip(".").lower() == "localhost":
         return _LOOPBACK
-    last: ResolutionError | None = None
+    last: exchange.ResolutionError | None = None
     for candidate in windows_candidates(machine.resolver, name):
         try:
             answer = await query(machine, candidate)
-        except ResolutionError as error:
-            raise ResolutionError(
+        except exchange.ResolutionError as error:
+            raise exchange.ResolutionError(
                 error.failure, name, server=error.server, cause=error.cause
             ) from error
         ipv4 = exchange.addresses(answer)
         ipv6 = None
         if any(":" in address for address in machine.addresses):  # no answer is an error
-            with contextlib.suppress(ResolutionError):
+            with contextlib.suppress(exchange.ResolutionError):
                 newer = await query(machine, candidate, "AAAA")
                 ipv6 = exchange.addresses(newer, "AAAA")
         if ipv4 or ipv6:
             both = [result for result in (ipv4, ipv6) if result]
             addresses = tuple(address for result in both for address in result.addresses)
             return dataclasses.replace(both[0], addresses=addresses)
-        last = ResolutionError(exchange.failure(answer), name)
+        last = exchange.ResolutionError(exchange.failure(answer), name)
     assert last is not None
     raise last
 
@@ -168,12 +162,14 @@ async def query(machine: Machine, name: str, kind: str = "A") -> dns.message.Mes
         server = servers[attempt % len(servers)]
         try:
             message = exchange.question(name, kind)
-            return await query_servers(machine.namespace, server, message, limit=wait)
-        except NoAnswerError as silence:
+            return await exchange.query_servers(machine.namespace, server, message, limit=wait)
+        except exchange.NoAnswerError as silence:
             last = silence
-            if silence.silence is Silence.REFUSED:
+            if silence.silence is exchange.Silence.REFUSED:
                 # The port may open meanwhile; the next question waits its turn as for any silence.
                 await asyncio.sleep(wait)
     else:
-        raise ResolutionError(Failure.TIMED_OUT, name, server=f"{server}:{PORT}", cause=last)
-    raise ResolutionError(Failure.NO_SERVER, name)
+        raise exchange.ResolutionError(
+            exchange.Failure.TIMED_OUT, name, server=f"{server}:{exchange.PORT}", cause=last
+        )
+    raise exchange.ResolutionError(exchange.Failure.NO_SERVER, name)

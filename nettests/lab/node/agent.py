@@ -21,19 +21,11 @@ from nettests.lab.client.events import Recorder
 from nettests.lab.client.informer import Informer
 from nettests.lab.controllers.scheduling import selects
 from nettests.lab.interfaces import Duplex, ExecOutcome, NodeNetwork, NotRunningError
+from nettests.lab.node import registration
 from nettests.lab.node.cni_files import BY_HAND, installed
 from nettests.lab.node.container import Container
 from nettests.lab.node.context import Execute, Launch, NodeContext, Puller
 from nettests.lab.node.pod import PodWorker
-from nettests.lab.node.registration import (
-    KUBELET_LINE,
-    KUBELET_PORT,
-    files,
-    lease_object,
-    node_object,
-    node_status,
-    registry,
-)
 from nettests.lab.node.serving import connect, kubelet_server
 from nettests.lab.node.status import Rejection
 from nettests.lab.programs.golang.web_server import WebServer
@@ -193,9 +185,9 @@ class NodeAgent:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._pods.subscribe(self._pod_changed)
         network.disk.processes += ["kubelet", "containerd"]
-        network.disk.registry |= registry(self.spec, profile, network.source_vip)
-        network.disk.files |= files(self.spec, profile, network.source_vip)
-        network.disk.command_lines["kubelet"] = KUBELET_LINE
+        network.disk.registry |= registration.registry(self.spec, profile, network.source_vip)
+        network.disk.files |= registration.files(self.spec, profile, network.source_vip)
+        network.disk.command_lines["kubelet"] = registration.KUBELET_LINE
         network.disk.firewall = profile.options.windows_firewall
         if self.spec.os is OS.WINDOWS and profile.cni.plugin in BY_HAND:
             network.disk.files |= installed(self.spec, profile).files
@@ -206,7 +198,7 @@ class NodeAgent:
         """Run the node until cancelled."""
         host = self._context.network.host
         servers = [
-            kubelet_server(host, address, KUBELET_PORT, self._tls)
+            kubelet_server(host, address, registration.KUBELET_PORT, self._tls)
             for address in self.spec.addresses
         ]
         try:
@@ -242,21 +234,23 @@ class NodeAgent:
 
     async def _register(self) -> None:
         """Create the Node, or take over an existing one; then report its status."""
-        node = node_object(self.spec, self._profile)
+        node = registration.node_object(self.spec, self._profile)
         with _existing_is_fine():
             await self._client.create("/api/v1/nodes", node)
         await self._report()
         with _existing_is_fine():
-            await self._client.create(_LEASES, lease_object(self.spec))
+            await self._client.create(_LEASES, registration.lease_object(self.spec))
 
     async def _report(self) -> None:
         path = f"/api/v1/nodes/{self.spec.name}/status"
-        await self._client.patch(path, {"status": node_status(self.spec, self._profile)})
+        await self._client.patch(
+            path, {"status": registration.node_status(self.spec, self._profile)}
+        )
 
     async def _keep_lease(self) -> None:
         while True:
             await asyncio.sleep(_LEASE_PERIOD)
-            renewed = lease_object(self.spec)
+            renewed = registration.lease_object(self.spec)
             try:
                 await self._client.patch(f"{_LEASES}/{self.spec.name}", {"spec": renewed["spec"]})
             except (ApiError, aiohttp.ClientError, OSError) as error:

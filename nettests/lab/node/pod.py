@@ -19,16 +19,10 @@ from nettests.lab.client import ApiError, Json
 from nettests.lab.client.events import timestamp
 from nettests.lab.errors import LabError
 from nettests.lab.interfaces import NotRunningError
+from nettests.lab.node import machine
 from nettests.lab.node.container import Container
 from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.environment import kernel_hostname, resolver
-from nettests.lab.node.machine import (
-    MountError,
-    is_host_process,
-    port_mappings,
-    volumes_of,
-    wanted_address,
-)
 from nettests.lab.node.status import (
     ContainerView,
     Manner,
@@ -190,11 +184,11 @@ class PodWorker:
         is accepted and ignored (KEP-3503, withdrawn), unless the mechanism ``host-network`` is on.
         """
         node, spec = self._node, self.pod["spec"]
-        volumes = await volumes_of(node, self.pod)
+        volumes = await machine.volumes_of(node, self.pod)
         domain = node.network.disk.cluster_domain  # a misconfigured kubelet's, if any
         profile = replace(node.profile, cluster_domain=domain) if domain else node.profile
         windows = node.spec.os is OS.WINDOWS
-        host_process = windows and is_host_process(self.pod)
+        host_process = windows and machine.is_host_process(self.pod)
         honoured = not windows or bool(node.profile.mechanism("host-network", 0))
         on_host = host_process or (honoured and bool(spec.get("hostNetwork")))
         if on_host:
@@ -205,7 +199,7 @@ class PodWorker:
             if why := self._refused_by_plugin():
                 raise LabError(why)
             self._attached = True
-            mappings, wanted = port_mappings(self.pod), wanted_address(self.pod)
+            mappings, wanted = machine.port_mappings(self.pod), machine.wanted_address(self.pod)
             network = await node.network.attach_pod(self.uid, mappings, wanted=wanted)
             namespace, address, gateway = network.namespace, network.address, network.gateway
             ipv6 = network.ipv6
@@ -292,7 +286,7 @@ class PodWorker:
 def _why_no_sandbox(error: LabError | OSError) -> tuple[str, str]:
     """Return reason and message of the event: a volume that cannot be set up, or a sandbox."""
     text = error.message if isinstance(error, LabError) else str(error)
-    if isinstance(error, MountError):
+    if isinstance(error, machine.MountError):
         return "FailedMount", text
     # The kubelet shows the runtime's error in gRPC's format (kubernetes/kubernetes#94924).
     return (

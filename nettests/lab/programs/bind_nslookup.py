@@ -13,14 +13,6 @@ import dns.rdatatype
 import dns.reversename
 
 from nettests.lab.dns import exchange
-from nettests.lab.dns.exchange import (
-    PORT,
-    Failure,
-    NoAnswerError,
-    Silence,
-    from_literal,
-    query_servers,
-)
 from nettests.lab.interfaces import Process, ResolverConfig
 from nettests.lab.programs.terminal import out
 from nettests.lab.topology import OS
@@ -28,7 +20,7 @@ from nettests.lab.topology import OS
 _TRIES = 3
 _SECONDS = 5.0
 _WINDOWS_NDOTS = 1
-_RCODES = {Failure.NO_SUCH_HOST: "NXDOMAIN", Failure.SERVER_FAILURE: "SERVFAIL"}
+_RCODES = {exchange.Failure.NO_SUCH_HOST: "NXDOMAIN", exchange.Failure.SERVER_FAILURE: "SERVFAIL"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,20 +42,22 @@ async def run(process: Process, words: Sequence[str]) -> int:
         await out(process, "Usage: nslookup [-opt] NAME [SERVER]; the lab's is not interactive\n")
         return 1
     answer: dns.message.Message | None = None
-    candidate, usual = question.name, "PTR" if from_literal(question.name) else "A"
+    candidate, usual = question.name, "PTR" if exchange.from_literal(question.name) else "A"
     for candidate in _candidates(process, question):
         answer = await _query_server(process, question, candidate, question.kind or usual)
         if answer is None:
             await out(process, ";; connection timed out; no servers could be reached\n\n")
             return 1
-        if exchange.failure(answer) is not Failure.NO_SUCH_HOST:
+        if exchange.failure(answer) is not exchange.Failure.NO_SUCH_HOST:
             break
     assert answer is not None
-    await out(process, f"Server:\t\t{question.server}\nAddress:\t{question.server}#{PORT}\n\n")
+    await out(
+        process, f"Server:\t\t{question.server}\nAddress:\t{question.server}#{exchange.PORT}\n\n"
+    )
     if not answer.answer:
         failure, name = exchange.failure(answer), question.name
         why = f"** server can't find {name}: {_RCODES.get(failure)}"
-        if failure is Failure.NO_DATA:
+        if failure is exchange.Failure.NO_DATA:
             why = f"*** Can't find {name}: No answer"
         await out(process, f"{why}\n\n")
         return 1
@@ -92,7 +86,7 @@ def _parse(config: ResolverConfig, words: Sequence[str]) -> _Question | None:
 def _candidates(process: Process, question: _Question) -> Iterator[str]:
     """Yield the absolute names to try: with enough dots the name itself first, then with suffixes."""
     name = question.name
-    if from_literal(name):
+    if exchange.from_literal(name):
         yield dns.reversename.from_address(name).to_text()
         return
     if name.endswith("."):
@@ -113,18 +107,20 @@ async def _query_server(
 ) -> dns.message.Message | None:
     for _ in range(question.tries):
         try:
-            return await query_servers(
+            return await exchange.query_servers(
                 process.machine.namespace,
                 question.server,
                 exchange.question(name, kind),
                 limit=question.seconds,
                 over_tcp=question.over_tcp,
             )
-        except NoAnswerError as error:
-            if question.over_tcp and error.silence is not Silence.TIMED_OUT:
-                refused = error.silence is Silence.REFUSED
+        except exchange.NoAnswerError as error:
+            if question.over_tcp and error.silence is not exchange.Silence.TIMED_OUT:
+                refused = error.silence is exchange.Silence.REFUSED
                 why = "connection refused" if refused else "host unreachable"
-                place = f"{question.server}#{PORT}({question.server}) for {name.rstrip('.')}"
+                place = (
+                    f"{question.server}#{exchange.PORT}({question.server}) for {name.rstrip('.')}"
+                )
                 await out(process, f";; Connection to {place} failed: {why}.\n")
     return None
 
@@ -135,7 +131,7 @@ async def _report(
     lines = [] if answer.flags & dns.flags.AA else ["Non-authoritative answer:"]
     lines += [f"{name}\tcanonical name = {target}" for name, target in exchange.aliases(answer)]
     lines += _addresses(answer)
-    if not question.kind and not from_literal(question.name):
+    if not question.kind and not exchange.from_literal(question.name):
         newer = await _query_server(process, question, candidate, "AAAA")
         lines += _addresses(newer) if newer else []
     labels = {dns.rdatatype.PTR: "name", dns.rdatatype.SRV: "service", dns.rdatatype.TXT: "text"}

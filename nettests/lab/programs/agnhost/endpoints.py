@@ -13,17 +13,8 @@ from functools import partial
 
 from nettests.lab.interfaces import Machine, Process
 from nettests.lab.programs.agnhost.small_commands import NO_SCTP
-from nettests.lab.programs.golang import requests, web_client
+from nettests.lab.programs.golang import requests, values, web_client
 from nettests.lab.programs.golang.requests import Request, Response
-from nettests.lab.programs.golang.values import (
-    SyntaxOfValueError,
-    atoi,
-    format_duration,
-    log,
-    parse_duration,
-    quote,
-    to_json,
-)
 from nettests.lab.programs.golang.web_client import NetError
 from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.transport import Call
@@ -38,8 +29,8 @@ async def answer(machine: Machine, request: Request) -> Response:
     query = request.query
     protocol = query.get("protocol", "")
     try:
-        tries = atoi(query["tries"]) if query.get("tries") else 1
-    except SyntaxOfValueError as error:
+        tries = values.atoi(query["tries"]) if query.get("tries") else 1
+    except values.SyntaxOfValueError as error:
         return requests.error(f"tries parameter is invalid. {error}", 400)
     if not query.get("request"):
         return requests.error("request parameter not specified. <nil>", 400)
@@ -52,7 +43,7 @@ async def answer(machine: Machine, request: Request) -> Response:
     except NetError as error:
         return requests.error(f"host and/or port param are invalid. {error}", 400)
     outcome = await _tries(machine, protocol.lower(), (host, port), query["request"], tries)
-    return requests.text(to_json(outcome))
+    return requests.text(values.to_json(outcome))
 
 
 async def _tries(
@@ -124,7 +115,7 @@ class Endpoints:
 
     def __init__(self, process: Process, port: int, ready: Callable[[], bool]) -> None:
         self._process = process
-        self._log = partial(log, process)
+        self._log = partial(values.log, process)
         self._ready = ready
         self._started = asyncio.get_running_loop().time()
         self.exit = Exit()
@@ -179,8 +170,8 @@ class Endpoints:
         if not code:
             return requests.text(message)
         try:
-            return requests.text(message, atoi(code))
-        except SyntaxOfValueError:
+            return requests.text(message, values.atoi(code))
+        except values.SyntaxOfValueError:
             return requests.text(_not_an_integer(code))
 
     async def _header(self, request: Request) -> Response:
@@ -194,14 +185,14 @@ class Endpoints:
             canonical = "-".join(part.capitalize() for part in name.split("-"))
             if canonical != "Host":
                 fields.setdefault(canonical, []).append(value)
-        return requests.text(to_json(fields))
+        return requests.text(values.to_json(fields))
 
     async def _redirect(self, request: Request) -> Response:
         place, code = request.form("location"), request.form("code")
         await self._log(f"{request.method} /redirect?msg={place}&code={code}")
         try:
-            status = atoi(code) if code else 302
-        except SyntaxOfValueError:
+            status = values.atoi(code) if code else 302
+        except values.SyntaxOfValueError:
             return requests.text(_not_an_integer(code))
         return requests.redirect(request, place, status)
 
@@ -216,9 +207,9 @@ class Endpoints:
         await self._log(f"GET /shell?cmd={command}")
         if not command:
             await self._log("Output: map[]")
-            return requests.text(to_json({}))
+            return requests.text(values.to_json({}))
         await self._log(f"Output: map[error:{_NO_SHELL}]")
-        return requests.text(to_json({"error": _NO_SHELL}))
+        return requests.text(values.to_json({"error": _NO_SHELL}))
 
     async def _exit(self, request: Request) -> Response:
         code, grace, wait = (request.form(name) for name in ("code", "timeout", "wait"))
@@ -226,20 +217,22 @@ class Endpoints:
         seconds = []
         for name, value in (("timeout", grace), ("wait", wait)):
             try:
-                seconds.append(parse_duration(value) if value else 0.0)
-            except SyntaxOfValueError:
+                seconds.append(values.parse_duration(value) if value else 0.0)
+            except values.SyntaxOfValueError:
                 kind = "a valid golang duration or empty"
-                return requests.text(f"argument '{name}' must be {kind}, got {quote(value)}\n")
+                return requests.text(
+                    f"argument '{name}' must be {kind}, got {values.quote(value)}\n"
+                )
         try:
-            self.exit.code = atoi(code) if code else 0
-        except SyntaxOfValueError:
+            self.exit.code = values.atoi(code) if code else 0
+        except values.SyntaxOfValueError:
             return requests.text(
-                f"argument 'code' must be an integer [0-127] or empty, got {quote(code)}\n"
+                f"argument 'code' must be an integer [0-127] or empty, got {values.quote(code)}\n"
             )
         self.exit.grace, pause = seconds
         await self._log(
-            f"Will begin shutdown in {format_duration(pause)}, allowing "
-            f"{format_duration(self.exit.grace)} for connections to close, then will exit with "
+            f"Will begin shutdown in {values.format_duration(pause)}, allowing "
+            f"{values.format_duration(self.exit.grace)} for connections to close, then will exit with "
             f"{self.exit.code}"
         )
         await asyncio.sleep(pause)
@@ -259,4 +252,4 @@ class Endpoints:
 
 
 def _not_an_integer(code: str) -> str:
-    return f"argument 'code' must be an integer or empty, got {quote(code)}\n"
+    return f"argument 'code' must be an integer or empty, got {values.quote(code)}\n"

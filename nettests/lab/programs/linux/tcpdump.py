@@ -12,21 +12,11 @@ from dataclasses import replace
 from typing import cast
 
 from nettests.lab.interfaces import Process
+from nettests.lab.programs import packets
 from nettests.lab.programs.linux.basics import running
-from nettests.lab.programs.packets import (
-    ICMP,
-    ICMPV6,
-    UDP,
-    Heads,
-    Sniffer,
-    Taken,
-    described,
-    heads,
-    hexadecimal,
-)
 from nettests.lab.programs.terminal import racing
 
-Matches = Callable[[Heads], bool]
+Matches = Callable[[packets.Heads], bool]
 _SWITCHES = frozenset({"-n", "-nn", "-tt", "-l", "-x", "-p", "-U"})
 _VALUES = {"-i": "interface", "-s": "length", "-c": "count"}
 _TOKEN = re.compile(r"\s*(udp\[\d+(?::\d)?\]|0x[0-9a-f]+|[a-z0-9-]+|[()&=])")
@@ -52,9 +42,9 @@ async def run(process: Process, words: Sequence[str]) -> int:
         return 1
     length = int(options.get("length") or 0) or 262144
     left = int(options.get("count") or 0) or None
-    waiting: asyncio.Queue[Taken] = asyncio.Queue()
+    waiting: asyncio.Queue[packets.Taken] = asyncio.Queue()
     try:
-        sniffer = Sniffer(process.machine.namespace, waiting.put_nowait, ethernet=False)
+        sniffer = packets.Sniffer(process.machine.namespace, waiting.put_nowait, ethernet=False)
     except PermissionError:
         await process.stderr(b"tcpdump: any: You don't have permission to perform this capture\n")
         return 1
@@ -65,7 +55,7 @@ async def run(process: Process, words: Sequence[str]) -> int:
             frame = await _next(waiting, interrupted)
             if frame is None:
                 break
-            headers = heads(frame.data)
+            headers = packets.heads(frame.data)
             if headers is not None and matches(headers):
                 seen += 1
                 await process.stdout(_printed(frame, headers, length).encode())
@@ -77,19 +67,21 @@ async def run(process: Process, words: Sequence[str]) -> int:
     return 0
 
 
-async def _next(waiting: asyncio.Queue[Taken], interrupted: asyncio.Event) -> Taken | None:
+async def _next(
+    waiting: asyncio.Queue[packets.Taken], interrupted: asyncio.Event
+) -> packets.Taken | None:
     """Return the next frame; ``None`` once the process was interrupted and no frame is left."""
     if not waiting.empty():
         return waiting.get_nowait()
     async with racing(waiting.get(), interrupted.wait()) as (frame, _):
-        return cast("Taken", frame.result()) if frame.done() else None
+        return cast("packets.Taken", frame.result()) if frame.done() else None
 
 
-def _printed(frame: Taken, headers: Heads, length: int) -> str:
+def _printed(frame: packets.Taken, headers: packets.Heads, length: int) -> str:
     way = "Out" if frame.out else "P  " if frame.other_host else "In "
     family = "IP6" if ":" in headers.source else "IP"
-    head = f"{frame.time:.6f} {frame.interface:<5} {way} {family} {described(headers)}"
-    return "\n".join([head, *hexadecimal(frame.data[:length])]) + "\n"
+    head = f"{frame.time:.6f} {frame.interface:<5} {way} {family} {packets.described(headers)}"
+    return "\n".join([head, *packets.hexadecimal(frame.data[:length])]) + "\n"
 
 
 async def timeout(
@@ -172,7 +164,7 @@ def _term(words: list[str]) -> Matches:
             return inner
         case ["udp", "port", number, *_] if number.isdecimal():
             del words[:3]
-            return lambda packet: packet.protocol == UDP and int(number) in packet.ports
+            return lambda packet: packet.protocol == packets.UDP and int(number) in packet.ports
         case ["port", number, *_] if number.isdecimal():
             del words[:2]
             return lambda packet: int(number) in packet.ports
@@ -182,7 +174,9 @@ def _term(words: list[str]) -> Matches:
             return lambda packet: any(first <= port <= last for port in packet.ports)
         case ["icmp" | "icmp6" as name, *_]:
             del words[:1]
-            return lambda packet: packet.protocol == (ICMP if name == "icmp" else ICMPV6)
+            return lambda packet: (
+                packet.protocol == (packets.ICMP if name == "icmp" else packets.ICMPV6)
+            )
         case [field, *_] if _FIELD.fullmatch(field):
             return _compared(words)
     raise _SyntaxError(f"syntax error in filter expression: {' '.join(words[:2])}")
@@ -202,10 +196,12 @@ def _compared(words: list[str]) -> Matches:
     value = int(words[1], 0)
     del words[:2]
 
-    def matches(packet: Heads) -> bool:
+    def matches(packet: packets.Heads) -> bool:
         taken = packet.segment[start : start + size]
         return (
-            packet.protocol == UDP and len(taken) == size and int.from_bytes(taken) & mask == value
+            packet.protocol == packets.UDP
+            and len(taken) == size
+            and int.from_bytes(taken) & mask == value
         )
 
     return matches

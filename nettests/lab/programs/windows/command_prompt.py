@@ -12,23 +12,7 @@ from dataclasses import replace
 from nettests.lab.interfaces import Process
 from nettests.lab.mounted.files import NO_FILE, NO_PATH, CopyError, Drive, full
 from nettests.lab.programs.terminal import ExitError, drop, err, keeping, out, reading
-from nettests.lab.programs.windows.cmd_line import (
-    LONGEST,
-    Command,
-    commanded,
-    commands,
-    expanded,
-    expanded_late,
-    expands_late,
-    words,
-)
-from nettests.lab.programs.windows.small_programs import (
-    DENIED,
-    complain,
-    delete_files,
-    message,
-    type_files,
-)
+from nettests.lab.programs.windows import cmd_line, small_programs
 
 Launch = Callable[[Process, str], Awaitable[int]]
 """Runs the program in a file; its command line is that of the process."""
@@ -42,15 +26,15 @@ _NOT_KNOWN = (
 
 async def run(process: Process, tail: str, drive: Drive, launch: Launch) -> int:
     """Run ``cmd.exe`` with these arguments; return the exit code of the last command."""
-    text = commanded(tail, lambda name: find(process, drive, name) is not None)
+    text = cmd_line.commanded(tail, lambda name: find(process, drive, name) is not None)
     if text is None:
         await out(process, _version(process))
         return 0
-    if len(text) > LONGEST:
-        await complain(process, "too_long")
+    if len(text) > cmd_line.LONGEST:
+        await small_programs.complain(process, "too_long")
         return 1
     try:
-        return await _line(process, text, drive, launch, late=expands_late(tail))
+        return await _line(process, text, drive, launch, late=cmd_line.expands_late(tail))
     except ExitError as end:
         return end.code
 
@@ -69,11 +53,11 @@ async def where(process: Process, names: Sequence[str], drive: Drive) -> int:
 
 async def _line(process: Process, text: str, drive: Drive, launch: Launch, *, late: bool) -> int:
     code, piped = 0, b""
-    parts = commands(expanded(text, process.environment))
+    parts = cmd_line.commands(cmd_line.expanded(text, process.environment))
     for read, following in zip(parts, (*parts[1:], None), strict=True):
         if (read.operator, bool(code)) in {("&&", True), ("||", False)}:
             continue
-        now = expanded_late(read.text, process.environment, code) if late else read.text
+        now = cmd_line.expanded_late(read.text, process.environment, code) if late else read.text
         command = replace(read, text=now)
         streams = process
         if command.operator == "|":
@@ -86,7 +70,7 @@ async def _line(process: Process, text: str, drive: Drive, launch: Launch, *, la
     return code
 
 
-def _redirected(process: Process, command: Command) -> Process:
+def _redirected(process: Process, command: cmd_line.Command) -> Process:
     """Return the process with its streams redirected to ``nul`` or to each other; files are not supported."""
     streams: dict[int, Callable[[bytes], Awaitable[None]]]
     streams = {1: process.stdout, 2: process.stderr}
@@ -98,7 +82,9 @@ def _redirected(process: Process, command: Command) -> Process:
     return replace(process, stdout=streams[1], stderr=streams[2])
 
 
-async def _command(process: Process, command: Command, drive: Drive, launch: Launch) -> int:
+async def _command(
+    process: Process, command: cmd_line.Command, drive: Drive, launch: Launch
+) -> int:
     name = command.name.lower()
     targets = [target for _, target in command.redirections]
     unknown = [target for target in targets if target not in {"nul", "&1", "&2"}]
@@ -112,7 +98,9 @@ async def _command(process: Process, command: Command, drive: Drive, launch: Lau
     return await _external(process, command, drive, launch)
 
 
-async def _external(process: Process, command: Command, drive: Drive, launch: Launch) -> int:
+async def _external(
+    process: Process, command: cmd_line.Command, drive: Drive, launch: Launch
+) -> int:
     if not command.name:
         return 0
     path = find(process, drive, command.name.replace('"', ""))
@@ -121,9 +109,9 @@ async def _external(process: Process, command: Command, drive: Drive, launch: La
         return await launch(replace(process, command_line=line), path)
     folder = ntpath.dirname(command.name.replace('"', "").replace("/", "\\"))
     if folder and not drive.has_folder(full(folder, process.working_directory)):
-        await complain(process, NO_PATH)
+        await small_programs.complain(process, NO_PATH)
     else:
-        await complain(process, "not_recognized", name=command.name)
+        await small_programs.complain(process, "not_recognized", name=command.name)
     return 1
 
 
@@ -154,7 +142,7 @@ async def _echo(process: Process, rest: str, _drive: Drive) -> int:
 
 
 async def _exit(_process: Process, rest: str, _drive: Drive) -> int:
-    given = [word for word in words(rest) if not word.startswith("/")]
+    given = [word for word in cmd_line.words(rest) if not word.startswith("/")]
     number = given[0] if given else "0"
     raise ExitError(int(number) if number.lstrip("-").isdecimal() else 0)
 
@@ -166,7 +154,7 @@ async def _set(process: Process, rest: str, _drive: Drive) -> int:
     for name, value in shown:
         await out(process, f"{name}={value}\n")
     if not shown:
-        await complain(process, "no_variable", name=rest.strip())
+        await small_programs.complain(process, "no_variable", name=rest.strip())
     return 0 if shown else 1
 
 
@@ -183,12 +171,12 @@ def _version(process: Process) -> str:
 async def _copy(process: Process, rest: str, drive: Drive) -> int:
     """Run ``copy /y A B``: without ``/y`` cmd waits for a confirmation to overwrite a file, and gets none."""
     troubles = process.machine.troubles
-    options = {word.lower() for word in words(rest) if word.startswith("/")}
-    names = [word for word in words(rest) if not word.startswith("/")]
+    options = {word.lower() for word in cmd_line.words(rest) if word.startswith("/")}
+    names = [word for word in cmd_line.words(rest) if not word.startswith("/")]
     if troubles.copy_seconds:
         await asyncio.sleep(troubles.copy_seconds)
     paths = [full(name, process.working_directory) for name in names[:2]]
-    problem = DENIED if troubles.copy_refused else None
+    problem = small_programs.DENIED if troubles.copy_refused else None
     if problem is None and len(paths) == 2 and drive.program(paths[1]) and "/y" not in options:
         await out(process, f"Overwrite {names[1]}? (Yes/No/All): ")
     elif problem is None:
@@ -197,12 +185,12 @@ async def _copy(process: Process, rest: str, drive: Drive) -> int:
         except CopyError as error:
             problem = error.number
         else:
-            await process.stdout(message(process, "copied", count=1))
+            await process.stdout(small_programs.message(process, "copied", count=1))
             return 0
     if problem is not None:
-        await complain(process, problem)
+        await small_programs.complain(process, problem)
     if problem != NO_FILE:
-        await process.stdout(message(process, "copied", count=0))
+        await process.stdout(small_programs.message(process, "copied", count=0))
     return 1
 
 
@@ -217,9 +205,10 @@ _OWN: dict[str, Callable[[Process, str, Drive], Awaitable[int]]] = {
     "exit": _exit,
     "rem": _rem,
     "set": _set,
-    "type": lambda process, rest, _drive: type_files(process, words(rest)),
+    "type": lambda process, rest, _drive: small_programs.type_files(process, cmd_line.words(rest)),
     **dict.fromkeys(
-        ("del", "erase"), lambda process, rest, _drive: delete_files(process, words(rest))
+        ("del", "erase"),
+        lambda process, rest, _drive: small_programs.delete_files(process, cmd_line.words(rest)),
     ),
     "ver": _ver,
 }

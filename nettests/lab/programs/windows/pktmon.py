@@ -14,22 +14,11 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from nettests.lab.interfaces import DropCause, Dropped, Hns, Process
-from nettests.lab.programs.packets import (
-    ETHERNET,
-    ICMP,
-    TCP,
-    UDP,
-    Heads,
-    Sniffer,
-    Taken,
-    described,
-    heads,
-    hexadecimal,
-)
+from nettests.lab.programs import packets
 from nettests.lab.programs.terminal import err, out
 from nettests.lab.programs.windows import texts
 
-Logged = Taken | Dropped
+Logged = packets.Taken | Dropped
 _SWITCH_EXTENSION = 5
 """The component of VFP; the switch's ports have numbers from 10 on."""
 _REASONS = {
@@ -46,17 +35,17 @@ cannot create a unified flow, or an unknown location."""
 
 def log_lines(log: Sequence[Logged], size: int, hns: Hns | None) -> Iterator[str]:
     """Yield a log's lines: frames at their components, drops, and finally the components; ``size`` bytes of each packet (0: all)."""
-    names = dict.fromkeys(frame.interface for frame in log if isinstance(frame, Taken))
+    names = dict.fromkeys(frame.interface for frame in log if isinstance(frame, packets.Taken))
     numbers = {name: number for number, name in enumerate(names, _SWITCH_EXTENSION + 5)}
     for group, frame in enumerate(sorted(log, key=lambda each: each.time), 1):
         yield _head(group, frame, size, numbers)
         ethernet = not isinstance(frame, Dropped) or frame.ethernet
-        headers = heads(frame.data[ETHERNET:] if ethernet else frame.data)
-        description = described(headers) if headers else ""
+        headers = packets.heads(frame.data[packets.ETHERNET :] if ethernet else frame.data)
+        description = packets.described(headers) if headers else ""
         ends = f"{_dashes(frame.data[6:12])} > {_dashes(frame.data[:6])}"
         words = f"{ends}, ethertype IPv4 (0x0800), length {_length(frame)}: {description}"
         yield f"\t{'Drop: ' if isinstance(frame, Dropped) else ''}{words if ethernet else f'ip: {description}'}"
-        yield from hexadecimal(frame.data[: size or len(frame.data)])
+        yield from packets.hexadecimal(frame.data[: size or len(frame.data)])
     now = f"{_stamp(time.time())} [Microsoft-Windows-PktMon]"
     if any(isinstance(frame, Dropped) for frame in log):
         yield f"{now} Component {_SWITCH_EXTENSION}, Type Filter, Name vfpext.sys, Microsoft Azure VFP Switch Extension"
@@ -84,10 +73,10 @@ def _head(group: int, frame: Logged, size: int, numbers: Mapping[str, int]) -> s
 
 def _length(frame: Logged) -> int:
     """Return the length of a frame; for dropped packets it is read from the headers."""
-    if isinstance(frame, Taken):
+    if isinstance(frame, packets.Taken):
         return len(frame.data)
-    start = ETHERNET if frame.ethernet else 0
-    headers = heads(frame.data[start:])
+    start = packets.ETHERNET if frame.ethernet else 0
+    headers = packets.heads(frame.data[start:])
     return start + headers.length if headers else len(frame.data)
 
 
@@ -116,7 +105,7 @@ def _dashes(address: bytes) -> str:
     return address.hex("-").upper()
 
 
-_PROTOCOLS = {"tcp": TCP, "udp": UDP, "icmp": ICMP}
+_PROTOCOLS = {"tcp": packets.TCP, "udp": packets.UDP, "icmp": packets.ICMP}
 _FIRST_BUILD = 17763
 """The build with Packet Monitor's first release: ``--etw`` and ``format``, and no ``status``."""
 _TODAY = {"-p": "--pkt-size", "-f": "--file-name", "-s": "--file-size"}
@@ -142,13 +131,13 @@ class _Filter:
     addresses: tuple[str, ...] = ()
     tunnel: int | None = None
 
-    def matches(self, packet: Heads) -> bool:
+    def matches(self, packet: packets.Heads) -> bool:
         if self._matches_heads(packet):
             return True
-        inner = heads(packet.inner) if self.tunnel in packet.ports else None
+        inner = packets.heads(packet.inner) if self.tunnel in packet.ports else None
         return inner is not None and self._matches_heads(inner)
 
-    def _matches_heads(self, packet: Heads) -> bool:
+    def _matches_heads(self, packet: packets.Heads) -> bool:
         if self.protocol is not None and packet.protocol != self.protocol:
             return False
         ends = {packet.source, packet.destination}
@@ -160,7 +149,7 @@ class Monitor:
     """Packet Monitor of one node: its filters, and the running capture."""
 
     filters: list[_Filter] = field(default_factory=list)
-    sniffer: Sniffer | None = None
+    sniffer: packets.Sniffer | None = None
     file: str = ""
     size: int = 0
     most: int = _MOST_BYTES
@@ -169,17 +158,17 @@ class Monitor:
     logs: dict[str, list[Logged]] = field(default_factory=dict)
     unwatch: Callable[[], Awaitable[None]] | None = None
 
-    def take(self, frame: Taken) -> None:
+    def take(self, frame: packets.Taken) -> None:
         """Log a frame that matches a filter, up to the size of the log."""
         if not frame.other_host:
-            self._keep(frame, frame.data[ETHERNET:])
+            self._keep(frame, frame.data[packets.ETHERNET :])
 
     def drop(self, dropped: Dropped) -> None:
         """Log a dropped packet that matches a filter, up to the size of the log."""
-        self._keep(dropped, dropped.data[ETHERNET:] if dropped.ethernet else dropped.data)
+        self._keep(dropped, dropped.data[packets.ETHERNET :] if dropped.ethernet else dropped.data)
 
     def _keep(self, frame: Logged, packet: bytes) -> None:
-        headers = heads(packet)
+        headers = packets.heads(packet)
         if headers is None or self.logged > self.most:
             return
         if not self.filters or any(each.matches(headers) for each in self.filters):
@@ -195,7 +184,7 @@ class Monitor:
     @property
     def ports(self) -> frozenset[int]:
         """The ports of its filters; empty if one of them matches all ports."""
-        each = [pattern.ports for pattern in self.filters if pattern.protocol != ICMP]
+        each = [pattern.ports for pattern in self.filters if pattern.protocol != packets.ICMP]
         return frozenset(port for ports in each for port in ports) if all(each) else frozenset()
 
 
@@ -303,7 +292,7 @@ async def _start(process: Process, monitor: Monitor, words: Sequence[str]) -> in
     monitor.file = arguments.get("--file-name", "PktMon.etl").lower()
     monitor.most = int(arguments.get("--file-size", "512")) * _MIB
     monitor.logged, monitor.taken = 0, []
-    monitor.sniffer = Sniffer(node.switch, monitor.take, ethernet=True)
+    monitor.sniffer = packets.Sniffer(node.switch, monitor.take, ethernet=True)
     monitor.sniffer.__enter__()
     try:
         monitor.unwatch = await node.witness_drops(monitor.drop, monitor.ports)

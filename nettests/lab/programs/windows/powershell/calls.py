@@ -10,15 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nettests.lab.programs.windows.powershell import values as v
 from nettests.lab.programs.windows.powershell.session import MODULES, Emit, Session
-from nettests.lab.programs.windows.powershell.values import (
-    RUNTIME,
-    ErrorRecord,
-    NetError,
-    PSError,
-    runtime,
-    text,
-)
 
 _SHORT = {"ea": "erroraction", "ev": "errorvariable", "wa": "warningaction", "ov": "outvariable"}
 _COMMON = {name: name for name in (*_SHORT.values(), "informationaction")} | _SHORT
@@ -41,7 +34,7 @@ class Call:
     def text(self, name: str, default: str = "") -> str:
         """Return an argument as text."""
         value = self.given.get(name.lower())
-        return default if value is None else text(value)
+        return default if value is None else v.text(value)
 
     def has(self, name: str) -> bool:
         """Whether a switch or parameter was given, other than as ``$false``."""
@@ -59,28 +52,28 @@ class Call:
         return chosen or ("continue" if self.cmdlet.of_module else self.session.preference)
 
     def record(
-        self, message: str, error_id: str, category: str, target: Any = "", kind: str = RUNTIME
-    ) -> ErrorRecord:
+        self, message: str, error_id: str, category: str, target: Any = "", kind: str = v.RUNTIME
+    ) -> v.ErrorRecord:
         """Return an error of this cmdlet about a target."""
-        return ErrorRecord(
-            exception=NetError(kind, message),
+        return v.ErrorRecord(
+            exception=v.NetError(kind, message),
             error_id=f"{error_id},{self.cmdlet.class_name}",
             category=category,
-            target=text(target),
+            target=v.text(target),
             target_type="String" if target else "",
             activity=self.cmdlet.name,
             start=self.start,
             end=self.end,
         )
 
-    async def error(self, record: ErrorRecord) -> None:
+    async def error(self, record: v.ErrorRecord) -> None:
         """Report a non-terminating error, in accordance with the preference.
 
         Write-Error in a function leaves its caller's ``$?`` true (PowerShell/PowerShell#3629, #10978).
         """
         action = self.action
         if action == "stop":
-            raise PSError(record, ends_script=True)
+            raise v.PSError(record, ends_script=True)
         if not self.cmdlet.of_module:
             self.session.success = False
         if action not in {"silentlycontinue", "ignore"}:
@@ -135,7 +128,7 @@ class Cmdlet:
             free = [name for name in open_positions if name not in given]
             if not free:
                 raise self._unbound(
-                    f"A positional parameter cannot be found that accepts argument '{text(value)}'.",
+                    f"A positional parameter cannot be found that accepts argument '{v.text(value)}'.",
                     "Positional",
                 )
             given[free[0]] = value
@@ -154,8 +147,8 @@ class Cmdlet:
             f"A parameter cannot be found that matches parameter name '{name}'.", "Named"
         )
 
-    def _unbound(self, message: str, how: str) -> PSError:
-        return runtime(
+    def _unbound(self, message: str, how: str) -> v.PSError:
+        return v.runtime(
             message,
             f"{how}ParameterNotFound,{self.class_name}",
             "InvalidArgument",

@@ -5,11 +5,10 @@ from typing import Any
 
 from nettests.lab.data_files import read_yaml
 from nettests.lab.programs.windows.powershell import syntax as s
-from nettests.lab.programs.windows.powershell import values
+from nettests.lab.programs.windows.powershell import values as v
 from nettests.lab.programs.windows.powershell.calls import CMDLETS, Call, Cmdlet, ready
 from nettests.lab.programs.windows.powershell.expressions import Expressions, appending, nowhere
 from nettests.lab.programs.windows.powershell.session import Emit, ReturnedError
-from nettests.lab.programs.windows.powershell.values import PSError, ScriptBlock, not_found, runtime
 
 _DATA = read_yaml(__package__, "commands.yaml")
 _ALIASES = {alias: cmdlet for cmdlet, names in _DATA["aliases"].items() for alias in names}
@@ -27,7 +26,7 @@ class Commands(Expressions):
             if not others and not node.redirections:
                 return await self.emit_value(first, emit)
             value = await self.value(first)
-            given = [] if value is values.VOID else values.many(value)
+            given = [] if value is v.VOID else v.many(value)
             if not others:
                 await self._through(node.redirections, emit, given)
                 return None
@@ -52,13 +51,13 @@ class Commands(Expressions):
             await emit(each)
 
     async def _sink(self, redirection: s.Redirection) -> Emit:
-        path = values.text(await self.value(redirection.target)) if redirection.target else ""
+        path = v.text(await self.value(redirection.target)) if redirection.target else ""
         if not path:
             return nowhere
 
         async def write(value: Any) -> None:
             files = self.session.process.machine.disk.files
-            files[path] = f"{files.get(path, '')}{values.text(value)}\r\n"
+            files[path] = f"{files.get(path, '')}{v.text(value)}\r\n"
 
         return write
 
@@ -72,7 +71,7 @@ class Commands(Expressions):
         self.session.errors_to += errors_to
         try:
             await self._run_command(node, given, emit)
-        except PSError as error:
+        except v.PSError as error:
             if error.record.end == 0:
                 missing = error.record.error_id == "CommandNotFoundException"
                 end = node.start + len(error.record.target) if missing else node.end
@@ -85,9 +84,9 @@ class Commands(Expressions):
         name = await self.value(node.name)
         arguments = await self._arguments(node.arguments)
         self.session.success = True
-        if isinstance(name, ScriptBlock):
+        if isinstance(name, v.ScriptBlock):
             return await self._invoke_block(name.node, arguments, given, emit)
-        word = values.text(name)
+        word = v.text(name)
         function = self.session.functions.get(word.lower())
         if function is not None:
             return await self._invoke_block(function, arguments, given, emit)
@@ -121,7 +120,7 @@ class Commands(Expressions):
         verb, _, noun = name.partition("-")
         is_verb_noun = noun.isalnum() and verb in _DATA["verbs"]
         if candidates or module or _ALIASES.get(name) or is_verb_noun:
-            raise not_found(word)
+            raise v.not_found(word)
         return None
 
     async def _arguments(self, nodes: Sequence[s.Node]) -> list[tuple[str | None, Any]]:
@@ -152,7 +151,7 @@ class Commands(Expressions):
                 scope[name] = await self.value(default) if default else None
         scope["args"] = loose
         if len(self.session.scopes) > _DEEPEST:
-            raise runtime("The script failed due to call depth overflow.", "CallDepthOverflow")
+            raise v.runtime("The script failed due to call depth overflow.", "CallDepthOverflow")
         self.session.scopes.append(scope)
         try:
             await self.statements(block.body, emit)
@@ -161,7 +160,7 @@ class Commands(Expressions):
         finally:
             self.session.scopes.pop()
 
-    async def invoke(self, block: ScriptBlock, item: Any) -> list[Any]:
+    async def invoke(self, block: v.ScriptBlock, item: Any) -> list[Any]:
         """Run a block of Where-Object or ForEach-Object with ``$_``, in the current scope; return its output."""
         output: list[Any] = []
         self.session.scopes.append({"_": item})
@@ -175,8 +174,8 @@ class Commands(Expressions):
         """Emit the value of an expression, or each item of a list."""
         value = await self.value(node)
         self.session.success = True
-        if value is not values.VOID:
-            for each in values.many(value):
+        if value is not v.VOID:
+            for each in v.many(value):
                 await emit(each)
 
     def keep_scope(self) -> None:
@@ -210,10 +209,10 @@ def _words(nodes: Sequence[s.Node], arguments: Sequence[tuple[str | None, Any]])
     words: list[str] = []
     for as_written, (name, value) in zip(written, arguments, strict=True):
         if name is not None:
-            words.append(f"-{name}" if value is None else f"-{name}:{values.text(value)}")
+            words.append(f"-{name}" if value is None else f"-{name}:{v.text(value)}")
         elif as_written is not None:
             words.append(as_written)
         else:
-            given = (values.text(each) for each in values.many(value) if each is not None)
+            given = (v.text(each) for each in v.many(value) if each is not None)
             words += [each.replace('"', "") for each in given]
     return words

@@ -10,30 +10,19 @@ from typing import Any
 from nettests.lab.data_files import read_yaml
 from nettests.lab.programs.windows.broken_tools import NO_CONSOLE
 from nettests.lab.programs.windows.powershell import dotnet_net
+from nettests.lab.programs.windows.powershell import values as v
 from nettests.lab.programs.windows.powershell.session import Session
-from nettests.lab.programs.windows.powershell.values import (
-    VOID,
-    Char,
-    DotNet,
-    ErrorRecord,
-    Hashtable,
-    NetError,
-    PSError,
-    Thing,
-    runtime,
-    text,
-)
 from nettests.lab.programs.windows.small_programs import account
 
 _CODE_PAGES = {"utf-8": 65001, "utf-16-le": 1200, "ascii": 20127}
 
 
-def unknown_type(name: str) -> PSError:
+def unknown_type(name: str) -> v.PSError:
     """Return the error of a type that does not exist."""
-    return runtime(f"Unable to find type [{name}].", "TypeNotFound")
+    return v.runtime(f"Unable to find type [{name}].", "TypeNotFound")
 
 
-class Type(DotNet):
+class Type(v.DotNet):
     """``[type]``."""
 
     def __init__(self, key: str, name: str) -> None:
@@ -54,20 +43,20 @@ class Type(DotNet):
     def of(cls, value: Any) -> "Type":
         """Return a value's type."""
         kinds = (
-            *((bool, "Boolean"), (Char, "Char"), (str, "String"), (int, "Int32")),
+            *((bool, "Boolean"), (v.Char, "Char"), (str, "String"), (int, "Int32")),
             *((float, "Double"), (list, "Object[]")),
         )
         name = next((f"System.{name}" for kind, name in kinds if isinstance(value, kind)), "")
-        if isinstance(value, Thing | DotNet | NetError):
+        if isinstance(value, v.Thing | v.DotNet | v.NetError):
             name = value.kind
-        if isinstance(value, Hashtable):
+        if isinstance(value, v.Hashtable):
             name = "System.Collections.Hashtable"
-        if isinstance(value, ErrorRecord):
+        if isinstance(value, v.ErrorRecord):
             name = "System.Management.Automation.ErrorRecord"
         return cls("", name or "System.Object")
 
 
-class Encoding(DotNet):
+class Encoding(v.DotNet):
     """``[Text.Encoding]``."""
 
     kind = "System.Text.Encoding"
@@ -78,14 +67,14 @@ class Encoding(DotNet):
 
     def get_bytes(self, value: Any) -> list[int]:
         """Encode a text."""
-        return list(text(value).encode(self.web_name, errors="replace"))
+        return list(v.text(value).encode(self.web_name, errors="replace"))
 
     def get_string(self, data: Any) -> str:
         """Decode bytes."""
         return bytes(data).decode(self.web_name, errors="replace")
 
 
-class _Writer(DotNet):
+class _Writer(v.DotNet):
     """``[Console]::Out`` and ``Error``."""
 
     kind = "System.IO.TextWriter"
@@ -98,13 +87,13 @@ class _Writer(DotNet):
 
     async def write(self, value: Any = "", *more: Any) -> object:
         await self._write(_composed(value, more))
-        return VOID
+        return v.VOID
 
     def flush(self) -> object:
-        return VOID
+        return v.VOID
 
 
-class _Reader(DotNet):
+class _Reader(v.DotNet):
     """``[Console]::In``."""
 
     kind = "System.IO.TextReader"
@@ -118,15 +107,15 @@ class _Reader(DotNet):
 
 
 def _composed(value: Any, more: tuple[Any, ...]) -> str:
-    written = text(value)
+    written = v.text(value)
     for place, each in enumerate(more):
-        written = written.replace(f"{{{place}}}", text(each))
+        written = written.replace(f"{{{place}}}", v.text(each))
     return written
 
 
-def _identity(session: Session) -> Thing:
+def _identity(session: Session) -> v.Thing:
     name, sid = account(session.process.machine)
-    return Thing({"Name": name, "User": Thing({"Value": sid}), "IsSystem": sid == "S-1-5-18"})
+    return v.Thing({"Name": name, "User": v.Thing({"Value": sid}), "IsSystem": sid == "S-1-5-18"})
 
 
 Member = Callable[..., Any]
@@ -160,7 +149,7 @@ def static(target: Type, wanted: str) -> Member | None:
 def setter(target: Type, wanted: str) -> Callable[[Session, Any], None]:
     """Return the function that sets a static property: that of the console's encoding is the only one."""
     if (target.key, wanted) != ("console", "outputencoding"):
-        raise runtime(
+        raise v.runtime(
             f"The property '{wanted}' cannot be found on this object.", "PropertyNotFound"
         )
     return _set_encoding
@@ -168,7 +157,7 @@ def setter(target: Type, wanted: str) -> Callable[[Session, Any], None]:
 
 def _set_encoding(session: Session, encoding: Any) -> None:
     if NO_CONSOLE in session.process.machine.troubles.tools:
-        raise NetError("System.IO.IOException", "The handle is invalid.")
+        raise v.NetError("System.IO.IOException", "The handle is invalid.")
     session.encoding = encoding.web_name
 
 
@@ -176,7 +165,7 @@ def new(session: Session, name: str, arguments: list[Any]) -> Any:
     """Return the result of ``New-Object``."""
     target = Type.named(name)
     if target.key == "psobject":
-        return Thing({})
+        return v.Thing({})
     maker = static(target, "new")
     if maker is None:
         raise unknown_type(name)

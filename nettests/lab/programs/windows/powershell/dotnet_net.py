@@ -16,21 +16,15 @@ from nettests.lab.dns.exchange import ResolutionError
 from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.transport import error_text, winsock
 from nettests.lab.programs.terminal import Lines
+from nettests.lab.programs.windows.powershell import values as v
 from nettests.lab.programs.windows.powershell.session import Session
-from nettests.lab.programs.windows.powershell.values import (
-    VOID,
-    DotNet,
-    NetError,
-    text,
-    whole,
-)
 from nettests.lab.topology import OS
 
 _SIZE = 65536
 _SOCKET_EXCEPTION = "System.Net.Sockets.SocketException"
 
 
-class IpAddress(DotNet):
+class IpAddress(v.DotNet):
     """``[Net.IPAddress]``."""
 
     kind = "System.Net.IPAddress"
@@ -48,12 +42,12 @@ class IpAddress(DotNet):
         try:
             return cls(str(ipaddress.ip_address(written)))
         except ValueError:
-            raise NetError(
+            raise v.NetError(
                 "System.FormatException", "An invalid IP address was specified."
             ) from None
 
 
-def socket_error(session: Session, error: OSError) -> NetError:
+def socket_error(session: Session, error: OSError) -> v.NetError:
     """Return the SocketException of an error."""
     if isinstance(error, TimeoutError) and not error.errno:
         error = OSError(errno.ETIMEDOUT, "")
@@ -61,13 +55,13 @@ def socket_error(session: Session, error: OSError) -> NetError:
     row = winsock(error)
     codes: dict[str, Any] = dict.fromkeys(("ErrorCode", "NativeErrorCode"), row["number"])
     name = row.get("dotnet", "SocketError")
-    return NetError(_SOCKET_EXCEPTION, message, SocketErrorCode=name, **codes)
+    return v.NetError(_SOCKET_EXCEPTION, message, SocketErrorCode=name, **codes)
 
 
-def _transport(session: Session, verb: str, error: OSError) -> NetError:
+def _transport(session: Session, verb: str, error: OSError) -> v.NetError:
     inner = socket_error(session, error)
     message = f"Unable to {verb} the transport connection: {inner.message}"
-    return NetError("System.IO.IOException", message, inner)
+    return v.NetError("System.IO.IOException", message, inner)
 
 
 async def _addresses(session: Session, name: str) -> list[str]:
@@ -75,10 +69,10 @@ async def _addresses(session: Session, name: str) -> list[str]:
         return list((await clients.resolve_on_windows(session.process.machine, name)).addresses)
     except ResolutionError:
         codes: dict[str, Any] = {"SocketErrorCode": "HostNotFound", "NativeErrorCode": 11001}
-        raise NetError(_SOCKET_EXCEPTION, "No such host is known", **codes) from None
+        raise v.NetError(_SOCKET_EXCEPTION, "No such host is known", **codes) from None
 
 
-class _Socket(DotNet):
+class _Socket(v.DotNet):
     """``TcpClient.Client`` and ``UdpClient.Client``."""
 
     kind = "System.Net.Sockets.Socket"
@@ -96,12 +90,12 @@ class _Socket(DotNet):
         return bool(waiting.poll(0))
 
 
-def _not_connected() -> NetError:
+def _not_connected() -> v.NetError:
     message = "The operation is not allowed on non-connected sockets."
-    return NetError("System.InvalidOperationException", message)
+    return v.NetError("System.InvalidOperationException", message)
 
 
-class _TcpClient(DotNet):
+class _TcpClient(v.DotNet):
     kind = "System.Net.Sockets.TcpClient"
 
     def __init__(self, session: Session, *_family: Any) -> None:
@@ -115,12 +109,12 @@ class _TcpClient(DotNet):
 
     async def connect(self, host: Any, port: Any) -> object:
         machine = self._session.process.machine
-        address = (await _addresses(self._session, text(host)))[0]
+        address = (await _addresses(self._session, v.text(host)))[0]
         try:
-            self.client.handle = await transport.connect(machine, address, whole(port))
+            self.client.handle = await transport.connect(machine, address, v.whole(port))
         except OSError as error:
             raise socket_error(self._session, error) from error
-        return VOID
+        return v.VOID
 
     def get_stream(self) -> "_Stream":
         if self.client.handle is None:
@@ -130,12 +124,12 @@ class _TcpClient(DotNet):
     def close(self) -> object:
         if self.client.handle is not None:
             self.client.handle.close()
-        return VOID
+        return v.VOID
 
     dispose = close
 
 
-class _Stream(DotNet):
+class _Stream(v.DotNet):
     """``NetworkStream``."""
 
     kind = "System.Net.Sockets.NetworkStream"
@@ -145,14 +139,14 @@ class _Stream(DotNet):
         self.read_timeout = self.write_timeout = 0
 
     async def write(self, data: Any, start: Any = 0, length: Any = None) -> object:
-        first, count = whole(start), len(data) if length is None else whole(length)
+        first, count = v.whole(start), len(data) if length is None else v.whole(length)
         try:
             await asyncio.get_running_loop().sock_sendall(
                 self._sock, bytes(data)[first : first + count]
             )
         except OSError as error:
             raise _transport(self._session, "write data to", error) from error
-        return VOID
+        return v.VOID
 
     async def receive(self) -> bytes:
         """Return the next data; an IOException after the time-out."""
@@ -163,14 +157,14 @@ class _Stream(DotNet):
             raise _transport(self._session, "read data from", error) from error
 
     def flush(self) -> object:
-        return VOID
+        return v.VOID
 
     def close(self) -> object:
         self._sock.close()
-        return VOID
+        return v.VOID
 
 
-class _StreamReader(DotNet):
+class _StreamReader(v.DotNet):
     kind = "System.IO.StreamReader"
 
     def __init__(self, _session: Session, stream: _Stream, *_options: Any) -> None:
@@ -181,7 +175,7 @@ class _StreamReader(DotNet):
         return await self._lines.next()
 
 
-class _UdpClient(DotNet):
+class _UdpClient(v.DotNet):
     kind = "System.Net.Sockets.UdpClient"
 
     def __init__(self, session: Session, *_family: Any) -> None:
@@ -190,15 +184,17 @@ class _UdpClient(DotNet):
         self._flow: transport.Conversation | None = None
 
     async def connect(self, host: Any, port: Any) -> object:
-        address = (await _addresses(self._session, text(host)))[0]
+        address = (await _addresses(self._session, v.text(host)))[0]
         try:
-            self._flow = transport.Conversation(self._session.process.machine, address, whole(port))
+            self._flow = transport.Conversation(
+                self._session.process.machine, address, v.whole(port)
+            )
         except OSError as error:
             raise socket_error(self._session, error) from error
-        return VOID
+        return v.VOID
 
     async def send(self, data: Any, length: Any = None) -> int:
-        payload = bytes(data)[: len(data) if length is None else whole(length)]
+        payload = bytes(data)[: len(data) if length is None else v.whole(length)]
         if self._flow is None:
             raise _not_connected()
         try:
@@ -210,7 +206,7 @@ class _UdpClient(DotNet):
     async def receive(self, _peer: Any) -> list[int]:
         limit = self.client.receive_timeout
         if self._flow is None:
-            raise NetError(
+            raise v.NetError(
                 "System.InvalidOperationException", "You must call the Bind method first."
             )
         try:
@@ -222,19 +218,19 @@ class _UdpClient(DotNet):
     def close(self) -> object:
         if self._flow is not None:
             self._flow.__exit__(None, None, None)
-        return VOID
+        return v.VOID
 
 
-class _EndPoint(DotNet):
+class _EndPoint(v.DotNet):
     kind = "System.Net.IPEndPoint"
 
     def __init__(self, _session: Session, address: Any, port: Any) -> None:
-        self.address, self.port = address, whole(port)
+        self.address, self.port = address, v.whole(port)
 
 
 STATICS: dict[str, dict[str, Callable[..., Any]]] = {
     "net.ipaddress": {
-        "parse": lambda _session, value: IpAddress.parsed(text(value)),
+        "parse": lambda _session, value: IpAddress.parsed(v.text(value)),
         "loopback": lambda _session: IpAddress("127.0.0.1"),
     },
     "net.ipendpoint": {"new": _EndPoint},

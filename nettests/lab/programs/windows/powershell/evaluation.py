@@ -13,19 +13,14 @@ from typing import Any, NoReturn
 from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.terminal import ExitError, err
-from nettests.lab.programs.windows.broken_tools import (
-    CLIXML,
-    NEVER_FAILS,
-    POWERSHELL_SLOW,
-    SLOW_SECONDS,
-)
-from nettests.lab.programs.windows.powershell import grammar, of_hns, of_nodes, of_objects, values
+from nettests.lab.programs.windows import broken_tools
+from nettests.lab.programs.windows.powershell import grammar, of_hns, of_nodes, of_objects
 from nettests.lab.programs.windows.powershell import syntax as s
+from nettests.lab.programs.windows.powershell import values as v
 from nettests.lab.programs.windows.powershell.commands import Commands
 from nettests.lab.programs.windows.powershell.expressions import nowhere
 from nettests.lab.programs.windows.powershell.operands import ScriptError
 from nettests.lab.programs.windows.powershell.session import Emit, ReturnedError, Run, Session
-from nettests.lab.programs.windows.powershell.values import CliXml, ErrorRecord, NetError, PSError
 
 
 class _BreakError(Exception):
@@ -47,7 +42,7 @@ class Evaluator(Commands):
         """Run a whole script; a terminating error is reported and leaves ``$?`` false."""
         try:
             await self.statements(script.body, self.session.show)
-        except PSError as error:
+        except v.PSError as error:
             self.session.success = False
             await self.session.report(error.record)
         except ReturnedError:
@@ -60,7 +55,7 @@ class Evaluator(Commands):
         for statement in body:
             try:
                 await self.statement(statement, emit)
-            except PSError as error:
+            except v.PSError as error:
                 if self._tries or error.ends_script or self.session.preference == "stop":
                     raise
                 self.session.success = False
@@ -76,7 +71,7 @@ class Evaluator(Commands):
                 await self.assign(node)
             case s.If(cases=cases, otherwise=otherwise):
                 for condition, body in cases:
-                    if values.truth(await self.value(condition)):
+                    if v.truth(await self.value(condition)):
                         return await self.statements(body, emit)
                 await self.statements(otherwise, emit)
             case s.Loop():
@@ -95,7 +90,7 @@ class Evaluator(Commands):
         if node.kind == "for" and node.first is not None:
             await self.statement(node.first, nowhere)
         items = (
-            iter(values.many(await self.value(node.condition)))
+            iter(v.many(await self.value(node.condition)))
             if node.kind == "foreach" and node.condition
             else None
         )
@@ -105,7 +100,7 @@ class Evaluator(Commands):
                 if item is nowhere:
                     return
                 self.set(node.first, item)
-            elif node.condition and not values.truth(await self.value(node.condition)):
+            elif node.condition and not v.truth(await self.value(node.condition)):
                 return
             try:
                 await self.statements(node.body, emit)
@@ -121,7 +116,7 @@ class Evaluator(Commands):
         inside = True
         try:
             await self.statements(node.body, emit)
-        except PSError as error:
+        except v.PSError as error:
             self._tries -= 1
             inside = False
             body = next((body for types, body in node.catches if _catches(types, error)), None)
@@ -140,26 +135,26 @@ class Evaluator(Commands):
     async def _leave(self, node: s.Leave, emit: Emit) -> None:
         value = await self.value(node.value) if node.value else None
         if node.word == "exit":
-            raise ExitError(values.whole(value) if node.value else 0)
+            raise ExitError(v.whole(value) if node.value else 0)
         if node.word == "return":
             if node.value:
-                for each in values.many(value):
+                for each in v.many(value):
                     await emit(each)
             raise ReturnedError
         if node.word == "throw":
             raise self._thrown(value, node)
         raise (_BreakError if node.word == "break" else _ContinueError)
 
-    def _thrown(self, value: Any, node: s.Leave) -> PSError:
-        if node.value is None or isinstance(value, ErrorRecord):
+    def _thrown(self, value: Any, node: s.Leave) -> v.PSError:
+        if node.value is None or isinstance(value, v.ErrorRecord):
             record = value or self.session.find("_")
-            if isinstance(record, ErrorRecord):
-                return PSError(record, ends_script=True)
-        exception = value if isinstance(value, NetError) else None
-        message = exception.message if exception else values.text(value) or "ScriptHalted"
-        record = ErrorRecord(
+            if isinstance(record, v.ErrorRecord):
+                return v.PSError(record, ends_script=True)
+        exception = value if isinstance(value, v.NetError) else None
+        message = exception.message if exception else v.text(value) or "ScriptHalted"
+        record = v.ErrorRecord(
             exception=exception
-            or NetError("System.Management.Automation.RuntimeException", message),
+            or v.NetError("System.Management.Automation.RuntimeException", message),
             error_id=message,
             category="OperationStopped",
             target=message,
@@ -167,10 +162,10 @@ class Evaluator(Commands):
             start=node.start,
             end=node.end,
         )
-        return PSError(record, ends_script=True)
+        return v.PSError(record, ends_script=True)
 
 
-def _catches(types: Sequence[str], error: PSError) -> bool:
+def _catches(types: Sequence[str], error: v.PSError) -> bool:
     kinds = {error.record.exception.kind.lower(), "system.exception", "exception"}
     return not types or any(
         kind.lower() in kinds or f"system.{kind.lower()}" in kinds for kind in types
@@ -194,8 +189,8 @@ async def run(process: Process, words: Sequence[str], programs: Run) -> int:
     except _UsageError as error:
         await err(process, f"{error}\n")
         return 1 if desktop else 64
-    if POWERSHELL_SLOW in process.machine.troubles.tools:
-        await asyncio.sleep(SLOW_SECONDS)
+    if broken_tools.POWERSHELL_SLOW in process.machine.troubles.tools:
+        await asyncio.sleep(broken_tools.SLOW_SECONDS)
     session = Session(process, programs, desktop)
     if script is None:
         lines = []
@@ -203,8 +198,8 @@ async def run(process: Process, words: Sequence[str], programs: Run) -> int:
             lines.append(text)
         script = "\n".join(lines)
     session.script = script
-    if CLIXML in process.machine.troubles.tools and desktop:
-        session.xml = CliXml()
+    if broken_tools.CLIXML in process.machine.troubles.tools and desktop:
+        session.xml = v.CliXml()
         session.xml.progress("Preparing modules for first use.")
     try:
         await Evaluator(session).run(grammar.parse(script))
@@ -215,10 +210,10 @@ async def run(process: Process, words: Sequence[str], programs: Run) -> int:
         await session.report(_unreadable(error))
         code = 1
     await session.finish()
-    return 0 if NEVER_FAILS in process.machine.troubles.tools else code
+    return 0 if broken_tools.NEVER_FAILS in process.machine.troubles.tools else code
 
 
-def _unreadable(error: ScriptError) -> ErrorRecord:
+def _unreadable(error: ScriptError) -> v.ErrorRecord:
     if error.token:
         message, name = (
             f"Unexpected token '{error.token}' in expression or statement.",
@@ -226,9 +221,11 @@ def _unreadable(error: ScriptError) -> ErrorRecord:
         )
     else:
         message, name = "Missing expression or closing character.", "MissingEndCurlyBrace"
-    exception = NetError("System.Management.Automation.ParentContainsErrorRecordException", message)
+    exception = v.NetError(
+        "System.Management.Automation.ParentContainsErrorRecordException", message
+    )
     end = error.place + len(error.token)
-    return ErrorRecord(
+    return v.ErrorRecord(
         exception=exception, error_id=name, category="ParserError", start=error.place, end=end
     )
 

@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from nettests.lab.programs.windows.powershell import members, operators, values
+from nettests.lab.programs.windows.powershell import members, operators
 from nettests.lab.programs.windows.powershell import syntax as s
+from nettests.lab.programs.windows.powershell import values as v
 from nettests.lab.programs.windows.powershell.dotnet import Type
 from nettests.lab.programs.windows.powershell.session import Emit, Session
-from nettests.lab.programs.windows.powershell.values import Hashtable, ScriptBlock, Thing, runtime
 
 
 class Expressions:
@@ -29,7 +29,7 @@ class Expressions:
             case s.Pipeline(elements=(element,), redirections=()):
                 if not isinstance(element, s.Command):
                     return await self.value(element)
-        return values.one(await self.output([node]))
+        return v.one(await self.output([node]))
 
     async def output(self, body: Sequence[s.Node]) -> list[Any]:
         """Return the output of statements."""
@@ -41,7 +41,7 @@ class Expressions:
         return node.value
 
     async def _expandable(self, node: s.Expandable) -> Any:
-        return "".join([values.text(await self.value(part)) for part in node.parts])
+        return "".join([v.text(await self.value(part)) for part in node.parts])
 
     async def _typename(self, node: s.TypeName) -> Any:
         return Type.named(node.name)
@@ -50,12 +50,12 @@ class Expressions:
         return [await self.value(item) for item in node.items]
 
     async def _hash(self, node: s.Hash) -> Any:
-        return Hashtable(
+        return v.Hashtable(
             [(await self.value(key), await self.value(each)) for key, each in node.entries]
         )
 
     async def _block(self, node: s.Block) -> Any:
-        return ScriptBlock(node)
+        return v.ScriptBlock(node)
 
     async def _index(self, node: s.Index) -> Any:
         return operators.index(await self.value(node.target), await self.value(node.index))
@@ -71,7 +71,7 @@ class Expressions:
         if node.kind != "@" and isinstance(first, s.Pipeline):
             return await self.value(first)
         output = await self.output(node.body)
-        return output if node.kind == "@" else values.one(output)
+        return output if node.kind == "@" else v.one(output)
 
     async def assign(self, node: s.Assign) -> None:
         """Assign a value to a variable, a property or an element."""
@@ -88,18 +88,18 @@ class Expressions:
             case s.Cast(type=type_name, operand=operand):
                 await self._store(operand, await members.cast(type_name, value))
             case s.Member(target=holder, name=name):
-                property_name = values.text(await self.value(name))
+                property_name = v.text(await self.value(name))
                 await members.store(self.session, await self.value(holder), property_name, value)
             case s.Index(target=holder, index=index):
                 operators.store(await self.value(holder), await self.value(index), value)
             case _:
-                raise runtime("The assignment expression is not valid.", "InvalidLeftHandSide")
+                raise v.runtime("The assignment expression is not valid.", "InvalidLeftHandSide")
 
     def set(self, name: str, value: Any) -> None:
         """Set a variable, in the innermost scope unless its name has a scope."""
         scope, _, short = name.rpartition(":")
         if scope == "env":
-            environment = {**self.session.process.environment, short: values.text(value)}
+            environment = {**self.session.process.environment, short: v.text(value)}
             self.session.process.environment = environment
         elif short not in {"null", "true", "false"}:
             outer = scope in {"script", "global"}
@@ -124,7 +124,7 @@ class Expressions:
             case "psitem":
                 return session.find("_")
             case "psversiontable":
-                return Thing(
+                return v.Thing(
                     {
                         "PSVersion": "5.1" if session.desktop else "6.2.7",
                         "PSEdition": "Desktop" if session.desktop else "Core",
@@ -134,7 +134,7 @@ class Expressions:
 
     async def _member(self, node: s.Member) -> Any:
         target = await self.value(node.target)
-        name = values.text(await self.value(node.name))
+        name = v.text(await self.value(node.name))
         if node.arguments is None:
             return await members.get(self.session, target, name, static=node.static)
         arguments = [  # ``[ref]$x`` is the value of the variable
@@ -148,18 +148,18 @@ class Expressions:
     async def _unary(self, node: s.Unary) -> Any:
         value = await self.value(node.operand)
         if node.operator in {"++", "--", "post++", "post--"}:
-            after = values.number(value) + (1 if node.operator.endswith("++") else -1)
+            after = v.number(value) + (1 if node.operator.endswith("++") else -1)
             await self._store(node.operand, after)
-            return values.VOID if node.operator.startswith("post") else after
+            return v.VOID if node.operator.startswith("post") else after
         return operators.unary(node.operator, value)
 
     async def _binary(self, node: s.Binary) -> Any:
         left = await self.value(node.left)
         if node.operator in {"-and", "-or"}:
-            decided = values.truth(left)
+            decided = v.truth(left)
             if decided == (node.operator == "-or"):
                 return decided
-            return values.truth(await self.value(node.right))
+            return v.truth(await self.value(node.right))
         result = operators.binary(node.operator, left, await self.value(node.right))
         if isinstance(result, operators.Matched):
             self.session.scopes[-1]["matches"] = result.groups

@@ -7,18 +7,8 @@ The grammar ``tree-sitter-powershell`` parses ``1..3`` and ``Select-Object Name,
 
 import re
 
+from nettests.lab.programs.windows.powershell import operands
 from nettests.lab.programs.windows.powershell import syntax as s
-from nettests.lab.programs.windows.powershell.operands import (
-    ENDS,
-    LINES,
-    NUMBER,
-    PARAMETER,
-    TYPE,
-    VARIABLE,
-    WORD,
-    Operands,
-    name_of,
-)
 
 # samples: 2>&1  *>$null  >  >>  2>
 _REDIRECTION = re.compile(r"([1-6*])?(>&1|>>|>)")
@@ -33,7 +23,7 @@ _INVOKED = re.compile(r"[&.](?=[ ($'\"{])")
 def parse(text: str) -> s.Script:
     """Parse a whole script."""
     reader = _Reader(text)
-    reader.skip(ENDS)
+    reader.skip(operands.ENDS)
     parameters = reader.parameters() if reader.keyword("param") else ()
     body = reader.statements("")
     if reader.char:
@@ -41,11 +31,11 @@ def parse(text: str) -> s.Script:
     return s.Script(text, body, parameters)
 
 
-class _Reader(Operands):
+class _Reader(operands.Operands):
     def statements(self, end: str) -> s.Nodes:
         statements: list[s.Node] = []
         while True:
-            self.skip(ENDS)
+            self.skip(operands.ENDS)
             if not self.char or (end and self.peek(end)):
                 return tuple(statements)
             before = self.at
@@ -63,7 +53,7 @@ class _Reader(Operands):
 
     def statement(self) -> s.Node:
         start = self.at
-        word = WORD.match(self.text, self.at)
+        word = operands.WORD.match(self.text, self.at)
         name = word[0].lower() if word else ""
         reading = getattr(self, f"{name}_statement", None)
         if reading is not None:
@@ -80,7 +70,7 @@ class _Reader(Operands):
         cases = [(self._condition(), self._block())]
         while True:
             before = self.at
-            self.skip(LINES)
+            self.skip(operands.LINES)
             if self.keyword("elseif"):
                 cases.append((self._condition(), self._block()))
             elif self.keyword("else"):
@@ -91,7 +81,7 @@ class _Reader(Operands):
 
     def _condition(self) -> s.Node:
         self.want("(")
-        self.skip(LINES)
+        self.skip(operands.LINES)
         condition = self.pipeline()
         self.want(")")
         return condition
@@ -104,7 +94,7 @@ class _Reader(Operands):
         self.want("(")
         parts: list[s.Node] = []
         for end in (";", ";", ")"):
-            self.skip(LINES)
+            self.skip(operands.LINES)
             parts.append(None if self.peek(end) else self.pipeline())
             self.want(end)
         first, condition, then = parts
@@ -112,15 +102,15 @@ class _Reader(Operands):
 
     def foreach_statement(self) -> s.Node:
         self.want("(")
-        self.skip(LINES)
-        variable = self.match(VARIABLE)
-        self.skip(LINES)
+        self.skip(operands.LINES)
+        variable = self.match(operands.VARIABLE)
+        self.skip(operands.LINES)
         if not variable or not self.keyword("in"):
             raise self.unexpected()
-        self.skip(LINES)
+        self.skip(operands.LINES)
         items = self.pipeline()
         self.want(")")
-        return s.Loop("foreach", self._block(), items, name_of(variable), None)
+        return s.Loop("foreach", self._block(), items, operands.name_of(variable), None)
 
     def try_statement(self) -> s.Node:
         body = self._block()
@@ -128,7 +118,7 @@ class _Reader(Operands):
         at_last: s.Nodes = ()
         while True:
             before = self.at
-            self.skip(LINES)
+            self.skip(operands.LINES)
             if self.keyword("catch"):
                 catches.append((self._types(), self._block()))
             elif self.keyword("finally"):
@@ -140,38 +130,38 @@ class _Reader(Operands):
     def _types(self) -> tuple[str, ...]:
         types: list[str] = []
         while True:
-            self.skip(LINES)
+            self.skip(operands.LINES)
             self.take(",")
-            self.skip(LINES)
-            type_name = self.match(TYPE)
+            self.skip(operands.LINES)
+            type_name = self.match(operands.TYPE)
             if not type_name:
                 return tuple(types)
             types.append(type_name[1])
 
     def function_statement(self) -> s.Node:
         self.skip()
-        name = self.match(WORD)
+        name = self.match(operands.WORD)
         if not name:
             raise self.unexpected()
-        self.skip(LINES)
+        self.skip(operands.LINES)
         return s.Function(name[0], self.script_block(self.parameters() if self.peek("(") else ()))
 
     def parameters(self) -> s.Parameters:
         self.want("(")
         parameters: list[tuple[str, s.Node]] = []
         while True:
-            self.skip(LINES)
+            self.skip(operands.LINES)
             if self.take(")"):
                 return tuple(parameters)
-            while self.match(TYPE):
-                self.skip(LINES)
-            variable = self.match(VARIABLE)
+            while self.match(operands.TYPE):
+                self.skip(operands.LINES)
+            variable = self.match(operands.VARIABLE)
             if not variable:
                 raise self.unexpected()
-            self.skip(LINES)
+            self.skip(operands.LINES)
             default = self.expression(commas=False) if self.take("=") else None
-            parameters.append((name_of(variable), default))
-            self.skip(LINES)
+            parameters.append((operands.name_of(variable), default))
+            self.skip(operands.LINES)
             self.take(",")
 
     def pipeline(self) -> s.Node:
@@ -182,7 +172,7 @@ class _Reader(Operands):
             self.skip()
             operator = next((each for each in _ASSIGNMENTS if self.take(each)), "")
             if operator:
-                self.skip(LINES)
+                self.skip(operands.LINES)
                 return s.Assign(first, operator, self.statement())
             redirections = self._redirections()
         else:
@@ -192,14 +182,14 @@ class _Reader(Operands):
             self.skip()
             if not self.take("|"):
                 return s.Pipeline(tuple(elements), redirections)
-            self.skip(LINES)
+            self.skip(operands.LINES)
             elements.append(self._command())
 
     def _begins_expression(self) -> bool:
         if self.char == "-":
-            named = PARAMETER.match(self.text, self.at)
+            named = operands.PARAMETER.match(self.text, self.at)
             return not named or bool(_UNARY_WORD.match(self.text, self.at))
-        return self.peek(*_EXPRESSIONS) or bool(NUMBER.match(self.text, self.at))
+        return self.peek(*_EXPRESSIONS) or bool(operands.NUMBER.match(self.text, self.at))
 
     def _command(self) -> s.Node:
         start = self.at
@@ -217,7 +207,7 @@ class _Reader(Operands):
                 return s.Command(name, tuple(arguments), tuple(redirections), start, end)
             if redirection := self._redirection():
                 redirections.append(redirection)
-            elif parameter := self.match(PARAMETER):
+            elif parameter := self.match(operands.PARAMETER):
                 value = self.argument() if self.take(":") else None
                 arguments.append(s.Parameter(parameter[0][1:], value))
             else:

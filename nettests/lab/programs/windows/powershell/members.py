@@ -5,25 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nettests.lab.programs.windows.powershell import dotnet
+from nettests.lab.programs.windows.powershell import values as v
 from nettests.lab.programs.windows.powershell.dotnet import Type, unknown_type
 from nettests.lab.programs.windows.powershell.dotnet_net import IpAddress
 from nettests.lab.programs.windows.powershell.session import Session
-from nettests.lab.programs.windows.powershell.values import (
-    VOID,
-    Char,
-    DotNet,
-    ErrorRecord,
-    Hashtable,
-    NetError,
-    PSError,
-    Thing,
-    many,
-    number,
-    runtime,
-    text,
-    truth,
-    whole,
-)
 
 _METHOD_EXCEPTION = "System.Management.Automation.MethodInvocationException"
 
@@ -33,11 +18,11 @@ async def get(session: Session, target: Any, name: str, *, static: bool = False)
     wanted = name.lower()
     if static:
         return await _static(session, target, wanted, ())
-    if isinstance(target, Hashtable):
+    if isinstance(target, v.Hashtable):
         special = {"count": len(target), "keys": list(target), "values": list(target.values())}
         key = target.find(name)
         return target[key] if key in target else special.get(wanted)
-    if isinstance(target, Thing):
+    if isinstance(target, v.Thing):
         return target.properties.get(
             target.find(name), 1 if wanted in {"count", "length"} else None
         )
@@ -50,7 +35,7 @@ async def get(session: Session, target: Any, name: str, *, static: bool = False)
     properties = _properties(target)
     if wanted in properties:
         return properties[wanted]
-    if isinstance(target, DotNet) and (attribute := _attribute(target, wanted)):
+    if isinstance(target, v.DotNet) and (attribute := _attribute(target, wanted)):
         value = getattr(target, attribute)
         return await value() if inspect.iscoroutinefunction(value) else value
     return 1 if wanted in {"count", "length"} and target is not None else None
@@ -58,16 +43,16 @@ async def get(session: Session, target: Any, name: str, *, static: bool = False)
 
 async def store(session: Session, target: Any, name: str, value: Any) -> None:
     """Set ``target.name``."""
-    if isinstance(target, Hashtable):
+    if isinstance(target, v.Hashtable):
         target[target.find(name)] = value
-    elif isinstance(target, Thing) and target.find(name) in target.properties:
+    elif isinstance(target, v.Thing) and target.find(name) in target.properties:
         target.properties[target.find(name)] = value
     elif isinstance(target, Type):
         await _guarded(name, (value,), dotnet.setter(target, name.lower()), session, value)
-    elif isinstance(target, DotNet) and (attribute := _attribute(target, name.lower())):
+    elif isinstance(target, v.DotNet) and (attribute := _attribute(target, name.lower())):
         setattr(target, attribute, value)
     else:
-        raise runtime(
+        raise v.runtime(
             f"The property '{name}' cannot be found on this object. Verify that the property exists and can be set.",
             "PropertyNotFound",
         )
@@ -81,17 +66,19 @@ async def call(
     if static:
         return await _static(session, target, wanted, arguments, called=True)
     if target is None:
-        raise runtime("You cannot call a method on a null-valued expression.", "InvokeMethodOnNull")
+        raise v.runtime(
+            "You cannot call a method on a null-valued expression.", "InvokeMethodOnNull"
+        )
     if wanted == "tostring" and not arguments:
-        return text(target)
+        return v.text(target)
     if wanted == "gettype":
         return Type.of(target)
     methods: dict[str, Callable[..., Any]] = {}
     if isinstance(target, str):
         methods = _OF_TEXTS
-    elif isinstance(target, NetError):
+    elif isinstance(target, v.NetError):
         methods = {"getbaseexception": lambda error: error.base}
-    elif isinstance(target, Hashtable):
+    elif isinstance(target, v.Hashtable):
         methods = {
             "containskey": lambda table, key: table.find(key) in table,
             "contains": lambda table, key: table.find(key) in table,
@@ -100,10 +87,10 @@ async def call(
         methods = {"contains": lambda items, item: item in items}
     if wanted in methods:
         return await _guarded(name, arguments, methods[wanted], target, *arguments)
-    if isinstance(target, DotNet) and (attribute := _attribute(target, wanted)):
+    if isinstance(target, v.DotNet) and (attribute := _attribute(target, wanted)):
         return await _guarded(name, arguments, getattr(target, attribute), *arguments)
     kind = Type.of(target).name
-    raise runtime(
+    raise v.runtime(
         f"Method invocation failed because [{kind}] does not contain a method named '{name}'.",
         "MethodNotFound",
     )
@@ -113,12 +100,12 @@ async def cast(type_name: str, value: Any) -> Any:
     """Return ``[type]value``."""
     name = type_name.lower().removeprefix("system.")
     if name.endswith("[]"):
-        return [await cast(name.removesuffix("[]"), each) for each in many(value)]
+        return [await cast(name.removesuffix("[]"), each) for each in v.many(value)]
     if name in _CASTS:
         try:
             return _CASTS[name](value)
-        except NetError as error:
-            raise runtime(
+        except v.NetError as error:
+            raise v.runtime(
                 error.message, "InvalidCastFromStringToInteger", "InvalidArgument", kind=error.kind
             ) from None
     raise unknown_type(type_name)
@@ -126,23 +113,23 @@ async def cast(type_name: str, value: Any) -> Any:
 
 _CASTS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(
-        ("int", "int32", "int64", "long", "int16", "uint16", "uint32", "uint64", "byte"), whole
+        ("int", "int32", "int64", "long", "int16", "uint16", "uint32", "uint64", "byte"), v.whole
     ),
-    **dict.fromkeys(("double", "float", "decimal", "single"), lambda value: float(number(value))),
-    **dict.fromkeys(("bool", "boolean", "switch"), truth),
-    "array": many,
+    **dict.fromkeys(("double", "float", "decimal", "single"), lambda value: float(v.number(value))),
+    **dict.fromkeys(("bool", "boolean", "switch"), v.truth),
+    "array": v.many,
     **dict.fromkeys(
         ("hashtable", "ordered", "object", "psobject", "scriptblock", "ref"), lambda value: value
     ),
-    "void": lambda _value: VOID,
-    "string": text,
-    "char": lambda value: Char(chr(value) if isinstance(value, int) else text(value)[:1]),
+    "void": lambda _value: v.VOID,
+    "string": v.text,
+    "char": lambda value: v.Char(chr(value) if isinstance(value, int) else v.text(value)[:1]),
     "pscustomobject": lambda value: (
-        Thing({text(key): each for key, each in value.items()})
-        if isinstance(value, Hashtable)
+        v.Thing({v.text(key): each for key, each in value.items()})
+        if isinstance(value, v.Hashtable)
         else value
     ),
-    "net.ipaddress": lambda value: IpAddress.parsed(text(value)),
+    "net.ipaddress": lambda value: IpAddress.parsed(v.text(value)),
 }
 
 
@@ -151,8 +138,8 @@ def _properties(target: Any) -> dict[str, Any]:
         return {"length": len(target)}
     if isinstance(target, bytes | bytearray):
         return {"length": len(target), "count": len(target)}
-    if isinstance(target, ErrorRecord):
-        category = Thing(
+    if isinstance(target, v.ErrorRecord):
+        category = v.Thing(
             {"Category": target.category, "Activity": target.activity, "TargetName": target.target}
         )
         return {
@@ -161,7 +148,7 @@ def _properties(target: Any) -> dict[str, Any]:
             "categoryinfo": category,
             "targetobject": target.target,
         }
-    if isinstance(target, NetError):
+    if isinstance(target, v.NetError):
         own_properties = {name.lower(): value for name, value in target.properties.items()}
         return {"message": target.message, "innerexception": target.inner, **own_properties}
     if isinstance(target, Type):
@@ -169,7 +156,7 @@ def _properties(target: Any) -> dict[str, Any]:
     return {}
 
 
-def _attribute(target: DotNet, wanted: str) -> str | None:
+def _attribute(target: v.DotNet, wanted: str) -> str | None:
     names = (name for name in dir(target) if not name.startswith("_") and name != "kind")
     return next((name for name in names if name.replace("_", "") == wanted), None)
 
@@ -183,7 +170,7 @@ async def _static(
     if member is None:
         if not called:
             return None
-        raise runtime(
+        raise v.runtime(
             f"Method invocation failed because [{target.name}] does not contain a method named '{wanted}'.",
             "MethodNotFound",
         )
@@ -197,13 +184,13 @@ async def _guarded(
     try:
         result = function(*arguments)
         return await result if inspect.isawaitable(result) else result
-    except NetError as error:
+    except v.NetError as error:
         message = f'Exception calling "{name}" with "{len(shown)}" argument(s): "{error.message}"'
-        exception = NetError(_METHOD_EXCEPTION, message, error)
-        record = ErrorRecord(exception=exception, error_id=error.kind.rpartition(".")[2])
-        raise PSError(record) from None
+        exception = v.NetError(_METHOD_EXCEPTION, message, error)
+        record = v.ErrorRecord(exception=exception, error_id=error.kind.rpartition(".")[2])
+        raise v.PSError(record) from None
     except TypeError:
-        raise runtime(
+        raise v.runtime(
             f'Cannot find an overload for "{name}" and the argument count: "{len(shown)}".',
             "MethodCountCouldNotFindBest",
             "NotSpecified",
@@ -211,15 +198,15 @@ async def _guarded(
 
 
 _OF_TEXTS: dict[str, Callable[..., Any]] = {
-    "replace": lambda value, old, new: value.replace(text(old), text(new)),
+    "replace": lambda value, old, new: value.replace(v.text(old), v.text(new)),
     "split": lambda value, *marks: _parts(value, marks),
-    "startswith": lambda value, start, *_: value.startswith(text(start)),
-    "endswith": lambda value, end: value.endswith(text(end)),
+    "startswith": lambda value, start, *_: value.startswith(v.text(start)),
+    "endswith": lambda value, end: value.endswith(v.text(end)),
 }
 
 
 def _parts(value: str, marks: Sequence[Any]) -> list[str]:
-    separators = "".join(text(mark) for mark in marks) or " \t"
+    separators = "".join(v.text(mark) for mark in marks) or " \t"
     for mark in separators[1:]:
         value = value.replace(mark, separators[0])
     return value.split(separators[0])

@@ -5,18 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from nettests.lab.programs.windows.powershell.values import (
-    Char,
-    Hashtable,
-    equal,
-    many,
-    number,
-    order,
-    runtime,
-    text,
-    truth,
-    whole,
-)
+from nettests.lab.programs.windows.powershell import values as v
 
 _MOST = 64 * 1024 * 1024
 """The maximum length of a string."""
@@ -26,20 +15,20 @@ _MOST = 64 * 1024 * 1024
 class Matched:
     """The groups of ``-match``, for ``$Matches``."""
 
-    groups: Hashtable
+    groups: v.Hashtable
 
 
 def unary(operator: str, value: Any) -> Any:
     """Return ``operator value``."""
     match operator:
         case "!" | "-not":
-            return not truth(value)
+            return not v.truth(value)
         case ",":
             return [value]
         case "+":
-            return number(value)
+            return v.number(value)
         case "-":
-            return -number(value)
+            return -v.number(value)
     raise AssertionError(operator)
 
 
@@ -61,35 +50,35 @@ def binary(operator: str, left: Any, right: Any) -> Any:
         return _match(left, right, exact=exact, wanted=name == "match")
     if name == "replace":
         return _replace(left, right, exact=exact)
-    raise runtime(
+    raise v.runtime(
         f"The operator {operator} is not one that the lab's PowerShell has.", "OperatorNotSupported"
     )
 
 
 def index(target: Any, place: Any) -> Any:
     """Return ``target[place]``, ``$null`` beyond the ends."""
-    if isinstance(target, Hashtable):
+    if isinstance(target, v.Hashtable):
         return target.get(target.find(place))
     if isinstance(place, list):
         return [index(target, each) for each in place]
     if isinstance(target, str | list | bytes | bytearray):
-        position = whole(place)
+        position = v.whole(place)
         if -len(target) <= position < len(target):
-            return Char(target[position]) if isinstance(target, str) else target[position]
+            return v.Char(target[position]) if isinstance(target, str) else target[position]
         return None
     if target is None:
-        raise runtime("Cannot index into a null array.", "NullArray")
-    return target if whole(place) == 0 else None
+        raise v.runtime("Cannot index into a null array.", "NullArray")
+    return target if v.whole(place) == 0 else None
 
 
 def store(target: Any, place: Any, value: Any) -> None:
     """Set ``target[place]``."""
-    if isinstance(target, Hashtable):
+    if isinstance(target, v.Hashtable):
         target[target.find(place)] = value
-    elif isinstance(target, list) and -len(target) <= whole(place) < len(target):
-        target[whole(place)] = value
+    elif isinstance(target, list) and -len(target) <= v.whole(place) < len(target):
+        target[v.whole(place)] = value
     else:
-        raise runtime(
+        raise v.runtime(
             "Index was outside the bounds of the array.", "System.IndexOutOfRangeException"
         )
 
@@ -97,29 +86,29 @@ def store(target: Any, place: Any, value: Any) -> None:
 def _arithmetic(operator: str, left: Any, right: Any) -> Any:
     if operator == "+":
         if isinstance(left, list):
-            return [*left, *many(right)]
-        if isinstance(left, Hashtable) and isinstance(right, Hashtable):
-            return Hashtable({**left, **right})
+            return [*left, *v.many(right)]
+        if isinstance(left, v.Hashtable) and isinstance(right, v.Hashtable):
+            return v.Hashtable({**left, **right})
         if isinstance(left, str):
-            return text(left) + text(right)
+            return v.text(left) + v.text(right)
         if left is None and not isinstance(right, int | float):
             return right
     if operator == "*" and isinstance(left, str | list):
-        times = whole(right)
+        times = v.whole(right)
         if len(left) * max(times, 1) > _MOST:
-            raise runtime(
+            raise v.runtime(
                 "Exception of type 'System.OutOfMemoryException' was thrown.",
                 "System.OutOfMemoryException",
             )
         return left * times
-    return _calculated(operator, number(left), number(right))
+    return _calculated(operator, v.number(left), v.number(right))
 
 
 def _calculated(operator: str, first: Any, second: Any) -> Any:
     if operator in {"+", "-", "*"}:
         return {"+": first + second, "-": first - second, "*": first * second}[operator]
     if second == 0 and not isinstance(first, float):
-        raise runtime("Attempted to divide by zero.", "RuntimeException", "NotSpecified")
+        raise v.runtime("Attempted to divide by zero.", "RuntimeException", "NotSpecified")
     if operator == "%":
         return first - second * int(first / second)
     quotient = first / second
@@ -127,24 +116,24 @@ def _calculated(operator: str, first: Any, second: Any) -> Any:
 
 
 def _like(left: Any, right: Any, exact: bool) -> bool:  # noqa: FBT001
-    pattern = re.escape(text(right)).replace(r"\*", ".*").replace(r"\?", ".")
-    return bool(re.fullmatch(pattern, text(left), re.DOTALL | (0 if exact else re.IGNORECASE)))
+    pattern = re.escape(v.text(right)).replace(r"\*", ".*").replace(r"\?", ".")
+    return bool(re.fullmatch(pattern, v.text(left), re.DOTALL | (0 if exact else re.IGNORECASE)))
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any, bool], bool]] = {
-    "eq": lambda left, right, exact: equal(left, right, exact=exact),
-    "ne": lambda left, right, exact: not equal(left, right, exact=exact),
-    "gt": lambda left, right, _: order(left, right) > 0,
-    "ge": lambda left, right, _: order(left, right) >= 0,
-    "lt": lambda left, right, _: order(left, right) < 0,
-    "le": lambda left, right, _: order(left, right) <= 0,
+    "eq": lambda left, right, exact: v.equal(left, right, exact=exact),
+    "ne": lambda left, right, exact: not v.equal(left, right, exact=exact),
+    "gt": lambda left, right, _: v.order(left, right) > 0,
+    "ge": lambda left, right, _: v.order(left, right) >= 0,
+    "lt": lambda left, right, _: v.order(left, right) < 0,
+    "le": lambda left, right, _: v.order(left, right) <= 0,
     "like": _like,
     "notlike": lambda left, right, exact: not _like(left, right, exact),
 }
 
 
 def _contains(left: Any, right: Any) -> bool:
-    return any(equal(each, right) for each in many(left))
+    return any(v.equal(each, right) for each in v.many(left))
 
 
 _OTHERS: dict[str, Callable[[Any, Any], Any]] = {
@@ -156,13 +145,13 @@ _OTHERS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _match(left: Any, right: Any, *, exact: bool, wanted: bool) -> Any:
-    pattern = re.compile(text(right), 0 if exact else re.IGNORECASE)
+    pattern = re.compile(v.text(right), 0 if exact else re.IGNORECASE)
     if isinstance(left, list):
-        return [each for each in left if bool(pattern.search(text(each))) == wanted]
-    result = pattern.search(text(left))
+        return [each for each in left if bool(pattern.search(v.text(each))) == wanted]
+    result = pattern.search(v.text(left))
     if result is None or not wanted:
         return (result is not None) == wanted
-    groups = Hashtable({0: result[0]})
+    groups = v.Hashtable({0: result[0]})
     groups.update(
         {place: each for place, each in enumerate(result.groups(), 1) if each is not None}
     )
@@ -173,8 +162,8 @@ def _match(left: Any, right: Any, *, exact: bool, wanted: bool) -> Any:
 def _replace(left: Any, right: Any, *, exact: bool) -> Any:
     if isinstance(left, list):
         return [_replace(each, right, exact=exact) for each in left]
-    pattern, *substitutes = many(right)
-    substitute = text(substitutes[0]) if substitutes else ""
+    pattern, *substitutes = v.many(right)
+    substitute = v.text(substitutes[0]) if substitutes else ""
     # $1 and ${name} of .NET
     template = re.sub(r"\$\{?(\w+)\}?", r"\\g<\1>", substitute.replace("\\", r"\\"))
-    return re.sub(text(pattern), template, text(left), flags=0 if exact else re.IGNORECASE)
+    return re.sub(v.text(pattern), template, v.text(left), flags=0 if exact else re.IGNORECASE)

@@ -8,13 +8,7 @@ from nettests.lab.interfaces import Process, ProgramNotFoundError
 from nettests.lab.programs.terminal import Lines, drop, encode, keeping, reading
 from nettests.lab.programs.windows import broken_tools, texts
 from nettests.lab.programs.windows.powershell import shown
-from nettests.lab.programs.windows.powershell.values import (
-    CliXml,
-    ErrorRecord,
-    Thing,
-    not_found,
-    text,
-)
+from nettests.lab.programs.windows.powershell import values as v
 
 Emit = Callable[[Any], Awaitable[None]]
 Run = Callable[[Process], Awaitable[int]]
@@ -40,11 +34,11 @@ class Session:
     run: Run
     desktop: bool
     script: str = ""
-    xml: CliXml | None = None
+    xml: v.CliXml | None = None
     """Collects errors after ``-EncodedCommand``, instead of standard error."""
     scopes: list[dict[str, Any]] = field(default_factory=lambda: [{}])
     functions: dict[str, Any] = field(default_factory=dict)
-    errors: list[ErrorRecord] = field(default_factory=list)
+    errors: list[v.ErrorRecord] = field(default_factory=list)
     success: bool = True
     last_exit: int | None = None
     encoding: str = ""
@@ -61,7 +55,7 @@ class Session:
     @property
     def preference(self) -> str:
         """``$ErrorActionPreference``, in lower case."""
-        return text(self.find("erroractionpreference") or "Continue").lower()
+        return v.text(self.find("erroractionpreference") or "Continue").lower()
 
     def find(self, name: str) -> Any:
         """Return a variable's value, ``None`` if there is none."""
@@ -87,14 +81,14 @@ class Session:
             return
         if not shown.is_plain(value):
             before, after = (
-                tuple(row.properties) if isinstance(row, Thing) else type(row)
+                tuple(row.properties) if isinstance(row, v.Thing) else type(row)
                 for row in (self.rows[-1] if self.rows else value, value)
             )
             if before != after:
                 await self._flush()
             self.rows.append(value)
             return
-        written = text(value)
+        written = v.text(value)
         await self.write(written if isinstance(value, Shown) else f"{written}\n")
 
     async def finish(self) -> None:
@@ -103,7 +97,7 @@ class Session:
         if self.xml is not None and (document := self.xml.document()):
             await self.process.stderr(self._encoded(document))
 
-    async def report(self, record: ErrorRecord) -> None:
+    async def report(self, record: v.ErrorRecord) -> None:
         """Show a non-terminating error."""
         self.errors.insert(0, record)
         if self.errors_to:
@@ -114,7 +108,7 @@ class Session:
         await self._flush()
         await self.warn(self.described(record))
 
-    def described(self, record: ErrorRecord) -> str:
+    def described(self, record: v.ErrorRecord) -> str:
         """Return the console's text for an error."""
         language = texts.of(self.process.machine.locale if self.desktop else "en-US")
         return record.text(self.script, language.groups["powershell"]["position"])
@@ -126,7 +120,7 @@ class Session:
         errors = self.process.stderr
         if self.errors_to:
             errors = drop if self.errors_to[-1] is None else keeping(captured)
-        chunks = (f"{text(each)}\n".encode() for each in given or ())
+        chunks = (f"{v.text(each)}\n".encode() for each in given or ())
         child = replace(
             self.process,
             argv=list(argv),
@@ -137,7 +131,7 @@ class Session:
         try:
             self.last_exit = await self.run(child)
         except ProgramNotFoundError:
-            raise not_found(argv[0]) from None
+            raise v.not_found(argv[0]) from None
         self.success = self.last_exit == 0
         for line in captured.decode(self.encoding, errors="replace").splitlines():
             await emit(line)

@@ -10,15 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from nettests.lab.programs.windows.powershell.values import (
-    Char,
-    DotNet,
-    Hashtable,
-    NetError,
-    Thing,
-    Wrapped,
-    text,
-)
+from nettests.lab.programs.windows.powershell import values as v
 
 _MOST_COLUMNS = 4
 _VIEWS = {"Microsoft.DnsClient.Commands.DnsRecord": (46, 6, 5, 10)}
@@ -28,14 +20,14 @@ Row = dict[str, Any]
 
 def is_plain(value: Any) -> bool:
     """Whether a value is a line of its own, not a row."""
-    return not isinstance(value, Thing | Hashtable)
+    return not isinstance(value, v.Thing | v.Hashtable)
 
 
 def rows(values: Sequence[Any], view: str = "") -> str:
     """Return objects with properties as text; ``view`` is ``table`` or ``list``, or empty for the default."""
     pages: list[Row] = []
     for value in values:
-        if isinstance(value, Hashtable):
+        if isinstance(value, v.Hashtable):
             pages += [{"Name": key, "Value": each} for key, each in value.items()]
         else:
             pages.append(dict(value.properties))
@@ -49,9 +41,9 @@ def rows(values: Sequence[Any], view: str = "") -> str:
 
 def _cell(value: Any) -> str:
     return (
-        "{" + ", ".join(text(each) for each in value) + "}"
+        "{" + ", ".join(v.text(each) for each in value) + "}"
         if isinstance(value, list)
-        else text(value)
+        else v.text(value)
     )
 
 
@@ -92,22 +84,22 @@ def convert(value: Any, depth: int, *, compress: bool, desktop: bool) -> str:
 def _simple(value: Any, depth: int, *, desktop: bool) -> Any:
     """Return a value in JSON types, cut at the depth."""
     if isinstance(value, str | int | float | type(None)):
-        return str(value) if isinstance(value, Char) else value
-    if isinstance(value, NetError | DotNet):
-        return text(value)
+        return str(value) if isinstance(value, v.Char) else value
+    if isinstance(value, v.NetError | v.DotNet):
+        return v.text(value)
     if depth < 0:
-        return text(value)
-    if isinstance(value, Wrapped) and desktop:
+        return v.text(value)
+    if isinstance(value, v.Wrapped) and desktop:
         inner = [_simple(each, depth - 1, desktop=desktop) for each in value]
         return {"value": inner, "Count": len(inner)}
     if isinstance(value, list):
         return [_simple(each, depth - 1, desktop=desktop) for each in value]
     pairs: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, Thing):
+    if isinstance(value, v.Thing):
         pairs = value.properties.items()
-    elif isinstance(value, Hashtable):
+    elif isinstance(value, v.Hashtable):
         pairs = value.items()
-    return {text(name): _simple(each, depth - 1, desktop=desktop) for name, each in pairs}
+    return {v.text(name): _simple(each, depth - 1, desktop=desktop) for name, each in pairs}
 
 
 def _scalar(value: Any, *, desktop: bool) -> str:
@@ -120,7 +112,8 @@ def _scalar(value: Any, *, desktop: bool) -> str:
 def _inline(value: Any, *, desktop: bool) -> str:
     if isinstance(value, dict):
         pairs = (
-            f"{_scalar(k, desktop=desktop)}:{_inline(v, desktop=desktop)}" for k, v in value.items()
+            f"{_scalar(name, desktop=desktop)}:{_inline(each, desktop=desktop)}"
+            for name, each in value.items()
         )
         return f"{{{','.join(pairs)}}}"
     if isinstance(value, list):
