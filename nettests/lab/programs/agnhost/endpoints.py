@@ -138,13 +138,6 @@ class Endpoints:
         }
         """Endpoints that log only their path."""
 
-    async def answer(self, request: Request) -> Response:
-        """Answer a request from the network; redirect an unclean path, like Go's mux."""
-        clean = requests.cleaned(request)
-        if clean is not None:
-            return requests.redirect(request, clean, 307)
-        return await self.route(request)
-
     async def route(self, request: Request) -> Response:
         """Answer by path; unknown paths get the time."""
         if request.path in self._plain:

@@ -32,13 +32,13 @@ class ListenError(Exception):
 
 
 def web_server(process: Process, handler: Handler, port: int, **options: Any) -> WebServer:
-    """Return a server listening on ``port``; ``ListenError`` if the port is taken."""
+    """Return a server listening on ``port``, with Go's mux; ``ListenError`` if the port is taken."""
     try:
         listener = transport.listen(process.machine.namespace, port)
     except OSError as error:
         text = call_text(process.machine.os, Call.BIND, error, process.machine.message_locale)
         raise ListenError(f"listen tcp :{port}: {text}") from error
-    return WebServer(listener, handler, **options)
+    return WebServer(listener, requests.behind_mux(handler), **options)
 
 
 CERTIFICATE = "/localhost.crt"
@@ -142,6 +142,11 @@ async def _serve(process: Process, options: Parsed) -> int:
         place = f"failed to create listener for SCTP address :{sctp_port}"
         raise ListenError(f"Error occurred: {place}:{NO_SCTP[process.machine.os]}")
 
+    async def answer(request: Request) -> Response:
+        if override := options["http-override"]:
+            request = Request(method="GET", target=override, remote="")
+        return await endpoints.route(request)
+
     async def on_plain(peer: str) -> None:
         why = "client sent an HTTP request to an HTTPS server"
         await log(process, f"http: TLS handshake error from {peer}: {why}")
@@ -150,8 +155,7 @@ async def _serve(process: Process, options: Parsed) -> int:
         if udp_port != -1:
             for address in _listen_addresses(options["udp-listen-addresses"]):
                 await datagrams.listen(address)
-        tls, handler = _tls(options), _overridden(endpoints, options["http-override"])
-        web = web_server(process, handler, port, tls=tls, on_plain=on_plain)
+        web = web_server(process, answer, port, tls=_tls(options), on_plain=on_plain)
         work = [asyncio.create_task(web.serve()), *datagrams.start()]
         try:
             return await _until_exit(process, options, endpoints.exit, web)
@@ -177,18 +181,6 @@ async def _until_exit(process: Process, options: Parsed, leaving: Exit, web: Web
         return leaving.code
 
 
-def _overridden(endpoints: Endpoints, override: str) -> Handler:
-    if not override:
-        return endpoints.answer
-
-    async def answer(request: Request) -> Response:
-        if (clean := requests.cleaned(request)) is not None:  # the mux before the handler
-            return requests.redirect(request, clean, 307)
-        return await endpoints.route(Request(method="GET", target=override, remote=""))
-
-    return answer
-
-
 def _tls(options: Parsed) -> ssl.SSLContext | None:
     """Return a TLS context for the image's certificate, the only one in the lab's image."""
     queried = options["tls-cert-file"], options["tls-private-key-file"]
@@ -201,13 +193,9 @@ def _tls(options: Parsed) -> ssl.SSLContext | None:
 
 
 def _listen_addresses(text: str) -> list[str]:
-    if not text:
-        return [""]
-    for address in text.split(","):
-        try:
-            ipaddress.ip_address(address)
-        except ValueError as error:
-            raise ListenError(f"parseAddress: invalid address {address}") from error
+    for address in text.split(",") if text else ():
+        if not _is_address(address):
+            raise ListenError(f"parseAddress: invalid address {address}")
     return sorted(set(text.split(",")))
 
 
@@ -217,18 +205,18 @@ _ADDRESSES = ("POD_IP", "NODE_IP")
 async def no_snat_test(process: Process, options: Parsed) -> int:
     """Serve until killed; exit 1 if the environment or the port is unusable."""
     for name in _ADDRESSES:
-        value = process.environment.get(name)
-        problem = _problem(name, value)
+        value, problem = process.environment.get(name), ""
+        if value is None:
+            problem = "was not present in the environment"
+        elif not _is_address(value):
+            problem = f"contained {quote(value)}, which is not an IP address"
         if problem:
-            await process.stderr(f"{problem}\n".encode())
+            await process.stderr(f"{name} env var {problem}\n".encode())
             return 1
 
     async def answer(request: Request) -> Response:
-        if (clean := requests.cleaned(request)) is not None:
-            return requests.redirect(request, clean, 307)
-        if request.path == "/whoami":
-            return requests.text(request.remote)
-        return requests.error("404 page not found", 404)
+        known = request.path == "/whoami"
+        return requests.text(request.remote) if known else requests.error("404 page not found", 404)
 
     try:
         await web_server(process, answer, int(options["port"])).serve()
@@ -237,11 +225,7 @@ async def no_snat_test(process: Process, options: Parsed) -> int:
     return 1
 
 
-def _problem(name: str, value: str | None) -> str | None:
-    if value is None:
-        return f"{name} env var was not present in the environment"
-    try:
-        ipaddress.ip_address(value)
-    except ValueError:
-        return f"{name} env var contained {quote(value)}, which is not an IP address"
-    return None
+def _is_address(text: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return bool(ipaddress.ip_address(text))
+    return False

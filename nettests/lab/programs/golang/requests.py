@@ -119,6 +119,16 @@ def cleaned(request: Request) -> str | None:
     return None if clean == path else clean + mark + query
 
 
+def behind_mux(handler: Handler) -> Handler:
+    """Return a handler of clean paths; others are redirected, as by Go's ``ServeMux``."""
+
+    async def answer(request: Request) -> Response:
+        clean = cleaned(request)
+        return await handler(request) if clean is None else redirect(request, clean, 307)
+
+    return answer
+
+
 def reason(status: int) -> str:
     """Return the reason phrase of a status."""
     try:

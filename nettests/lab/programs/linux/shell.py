@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from nettests.lab.interfaces import Process, ProgramNotFoundError
 from nettests.lab.programs.linux import basics
-from nettests.lab.programs.terminal import ExitError, drop
+from nettests.lab.programs.terminal import ExitError, drop, keeping
 
 Run = Callable[[Process], Awaitable[int]]
 
@@ -81,12 +81,7 @@ async def _run_list(process: Process, commands: Sequence[_Command], program: Run
             if (command.joiner == "&&" and status) or (command.joiner == "||" and not status):
                 continue
             if assigned := _ASSIGNED.fullmatch(command.words[0]):
-                output = bytearray()
-
-                async def keep(data: bytes, output: bytearray = output) -> None:
-                    output.extend(data)
-
-                inner = replace(process, stdout=keep)
+                inner = replace(process, stdout=keeping(output := bytearray()))
                 status = await _run_list(inner, list(_commands(assigned[2])), program)
                 value = output.decode(errors="replace").rstrip("\n")
                 environment = {**process.environment, assigned[1]: value}

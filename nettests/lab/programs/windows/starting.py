@@ -62,7 +62,14 @@ _LOGON = "The user name or password is incorrect."
 
 def command_line(argv: Sequence[str]) -> str:
     """Return argv as one line, with quotes only around empty words and words with blanks (Go's ``windows.EscapeArg``)."""
-    return " ".join(map(_escaped, argv))
+    words = []
+    for word in argv:
+        quoted = _QUOTES.sub(r'\1\1\\"', word)
+        if not word or set(word) & {" ", "\t"}:
+            ending = quoted[len(quoted.rstrip("\\")) :]
+            quoted = f'"{quoted}{ending}"'
+        words.append(quoted)
+    return " ".join(words)
 
 
 def arguments(line: str) -> list[str]:
@@ -169,11 +176,3 @@ def _file(drive: Drive, name: str, folders: Sequence[str]) -> str | None:
     else:
         candidates = [full(with_exe, full(folder, folders[0])) for folder in folders]
     return next((path for path in candidates if drive.program(path) is not None), None)
-
-
-def _escaped(word: str) -> str:
-    quoted = _QUOTES.sub(r'\1\1\\"', word)
-    if word and not set(word) & {" ", "\t"}:
-        return quoted
-    ending = quoted[len(quoted.rstrip("\\")) :]
-    return f'"{quoted}{ending}"'

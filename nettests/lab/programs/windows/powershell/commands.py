@@ -28,7 +28,11 @@ class Commands(Expressions):
             value = await self.value(first)
             given = [] if value is v.VOID else v.many(value)
             if not others:
-                await self._through(node.redirections, emit, given)
+                for redirection in node.redirections:
+                    if redirection.stream in {"1", "*"}:
+                        emit = await self._sink(redirection)
+                for each in given:
+                    await emit(each)
                 return None
         else:
             others = list(node.elements)
@@ -41,14 +45,6 @@ class Commands(Expressions):
                 await self._command(element, given, appending(output))
                 given = output
         return None
-
-    async def _through(
-        self, redirections: Sequence[s.Redirection], emit: Emit, output: Sequence[Any]
-    ) -> None:
-        for redirection in redirections:
-            emit = await self._sink(redirection) if redirection.stream in {"1", "*"} else emit
-        for each in output:
-            await emit(each)
 
     async def _sink(self, redirection: s.Redirection) -> Emit:
         path = v.text(await self.value(redirection.target)) if redirection.target else ""
@@ -82,7 +78,12 @@ class Commands(Expressions):
 
     async def _run_command(self, node: s.Command, given: list[Any] | None, emit: Emit) -> None:
         name = await self.value(node.name)
-        arguments = await self._arguments(node.arguments)
+        arguments: list[tuple[str | None, Any]] = []
+        for each in node.arguments:
+            if isinstance(each, s.Parameter):
+                arguments.append((each.name, await self.value(each.value)))
+            else:
+                arguments.append((None, await self.value(each)))
         self.session.success = True
         if isinstance(name, v.ScriptBlock):
             return await self._invoke_block(name.node, arguments, given, emit)
@@ -122,16 +123,6 @@ class Commands(Expressions):
         if candidates or module or _ALIASES.get(name) or is_verb_noun:
             raise v.not_found(word)
         return None
-
-    async def _arguments(self, nodes: Sequence[s.Node]) -> list[tuple[str | None, Any]]:
-        arguments: list[tuple[str | None, Any]] = []
-        for node in nodes:
-            match node:
-                case s.Parameter(name=name, value=value):
-                    arguments.append((name, None if value is None else await self.value(value)))
-                case _:
-                    arguments.append((None, await self.value(node)))
-        return arguments
 
     async def _invoke_block(
         self,

@@ -3,7 +3,6 @@
 Scripts do not find other types. ``dotnet_net`` has the types of the network.
 """
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -146,16 +145,12 @@ def static(target: Type, wanted: str) -> Member | None:
     return STATICS.get(target.key, {}).get(wanted)
 
 
-def setter(target: Type, wanted: str) -> Callable[[Session, Any], None]:
-    """Return the function that sets a static property: that of the console's encoding is the only one."""
+def store(target: Type, wanted: str, session: Session, encoding: Any) -> None:
+    """Set a static property: the console's encoding is the only one."""
     if (target.key, wanted) != ("console", "outputencoding"):
         raise v.runtime(
             f"The property '{wanted}' cannot be found on this object.", "PropertyNotFound"
         )
-    return _set_encoding
-
-
-def _set_encoding(session: Session, encoding: Any) -> None:
     if NO_CONSOLE in session.process.machine.troubles.tools:
         raise v.NetError("System.IO.IOException", "The handle is invalid.")
     session.encoding = encoding.web_name
@@ -169,4 +164,4 @@ def new(session: Session, name: str, arguments: list[Any]) -> Any:
     maker = static(target, "new")
     if maker is None:
         raise unknown_type(name)
-    return functools.partial(maker, session)(*arguments)
+    return maker(session, *arguments)

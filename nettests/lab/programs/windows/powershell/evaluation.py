@@ -45,9 +45,7 @@ class Evaluator(Commands):
         except v.PSError as error:
             self.session.success = False
             await self.session.report(error.record)
-        except ReturnedError:
-            return
-        except (_BreakError, _ContinueError):
+        except (ReturnedError, _BreakError, _ContinueError):
             return
 
     async def statements(self, body: Sequence[s.Node], emit: Emit) -> None:
@@ -237,7 +235,10 @@ def _script(words: Sequence[str], *, desktop: bool) -> str | None:
         word = rest.pop(0)
         if word[:1] not in {"-", "/"} or word == "-":
             return _command([word, *rest]) if desktop else _file(word)
-        name = _option(word[1:].lower())
+        written = word[1:].lower()
+        names = ("command", "file", *_OPTIONS["switches"], *_OPTIONS["values"])
+        fitting = (name for name in names if written and name.startswith(written))
+        name = _OPTIONS["short"].get(written) or next(fitting, "")
         if name in _OPTIONS["switches"]:
             continue
         if name in _OPTIONS["values"] and rest:
@@ -249,13 +250,6 @@ def _script(words: Sequence[str], *, desktop: bool) -> str | None:
         else:
             raise _UsageError(f"Invalid argument {word}. Type powershell.exe -? for help.")
     return ""
-
-
-def _option(written: str) -> str:
-    if written in _OPTIONS["short"]:
-        return str(_OPTIONS["short"][written])
-    names = ("command", "file", *_OPTIONS["switches"], *_OPTIONS["values"])
-    return next((name for name in names if written and name.startswith(written)), "")
 
 
 def _command(words: Sequence[str]) -> str | None:

@@ -1,6 +1,7 @@
 """Members of values: properties, methods, casts. Missing members are handled as in PowerShell."""
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -48,7 +49,7 @@ async def store(session: Session, target: Any, name: str, value: Any) -> None:
     elif isinstance(target, v.Thing) and target.find(name) in target.properties:
         target.properties[target.find(name)] = value
     elif isinstance(target, Type):
-        await _guarded(name, (value,), dotnet.setter(target, name.lower()), session, value)
+        await _guarded(name, (value,), dotnet.store, target, name.lower(), session, value)
     elif isinstance(target, v.DotNet) and (attribute := _attribute(target, name.lower())):
         setattr(target, attribute, value)
     else:
@@ -197,16 +198,14 @@ async def _guarded(
         ) from None
 
 
+def _split(value: str, *marks: Any) -> list[str]:
+    separators = "".join(map(v.text, marks)) or " \t"
+    return re.split(f"[{re.escape(separators)}]", value)
+
+
 _OF_TEXTS: dict[str, Callable[..., Any]] = {
     "replace": lambda value, old, new: value.replace(v.text(old), v.text(new)),
-    "split": lambda value, *marks: _parts(value, marks),
+    "split": _split,
     "startswith": lambda value, start, *_: value.startswith(v.text(start)),
     "endswith": lambda value, end: value.endswith(v.text(end)),
 }
-
-
-def _parts(value: str, marks: Sequence[Any]) -> list[str]:
-    separators = "".join(v.text(mark) for mark in marks) or " \t"
-    for mark in separators[1:]:
-        value = value.replace(mark, separators[0])
-    return value.split(separators[0])

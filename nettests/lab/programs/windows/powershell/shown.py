@@ -40,11 +40,7 @@ def rows(values: Sequence[Any], view: str = "") -> str:
 
 
 def _cell(value: Any) -> str:
-    return (
-        "{" + ", ".join(v.text(each) for each in value) + "}"
-        if isinstance(value, list)
-        else v.text(value)
-    )
+    return f"{{{', '.join(map(v.text, value))}}}" if isinstance(value, list) else v.text(value)
 
 
 def _table(names: Sequence[str], pages: Sequence[Row], least: Sequence[int]) -> str:

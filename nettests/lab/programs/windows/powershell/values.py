@@ -47,10 +47,7 @@ class Thing:
 
     def find(self, name: str) -> str:
         """Return an existing property's name in its original case, or the given one."""
-        return next(
-            (name_there for name_there in self.properties if name_there.lower() == name.lower()),
-            name,
-        )
+        return next((each for each in self.properties if each.lower() == name.lower()), name)
 
 
 def thing(kind: str = "", **properties: Any) -> Thing:
@@ -135,9 +132,8 @@ def text(value: Any) -> str:
     if isinstance(value, Thing):
         if not value.kind.endswith("PSCustomObject"):
             return value.kind
-        return (
-            f"@{{{'; '.join(f'{name}={nested(each)}' for name, each in value.properties.items())}}}"
-        )
+        pairs = (f"{name}={nested(each)}" for name, each in value.properties.items())
+        return f"@{{{'; '.join(pairs)}}}"
     if isinstance(value, Hashtable):
         return "System.Collections.Hashtable"
     return str(value.message if isinstance(value, NetError) else value)
@@ -145,13 +141,9 @@ def text(value: Any) -> str:
 
 def nested(value: Any) -> str:
     """Return the string of a value inside another value."""
-    return (
-        "System.Object[]"
-        if isinstance(value, list)
-        else ""
-        if isinstance(value, Thing)
-        else text(value)
-    )
+    if isinstance(value, list):
+        return "System.Object[]"
+    return "" if isinstance(value, Thing) else text(value)
 
 
 def number(value: Any) -> Any:
