@@ -60,8 +60,8 @@ _READ_WRITE = ("get", "update", "patch")
 _CONNECT = ("get", "create")
 _SUBRESOURCES: Mapping[str, tuple[tuple[str, ...], Handler]] = {
     "log": (("get",), log.read_log),
-    "exec": (_CONNECT, execution.execute),
-    "attach": (_CONNECT, execution.attach),
+    "exec": (_CONNECT, execution.stream),
+    "attach": (_CONNECT, execution.stream),
     "portforward": (_CONNECT, portforward.forward),
     "proxy": (("get", "create", "update", "patch", "delete"), proxy.proxy),
     "binding": (("create",), actions.bind),

@@ -38,7 +38,12 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 def decode_protobuf(data: bytes) -> Json:
     """Return the object of a protobuf body; raise 415 for unsupported kinds."""
     try:
-        kind, api_version, raw = _envelope(data)
+        if not data.startswith(MAGIC):
+            raise _refused("it lacks the prefix k8s\\x00")
+        outer = dict(_fields(data[len(MAGIC) :]))
+        inner = dict(_fields(_as_bytes(outer.get(1, b""))))
+        api_version, kind = (_as_bytes(inner.get(number, b"")).decode() for number in (1, 2))
+        raw = _as_bytes(outer.get(2, b""))
         if kind not in KINDS:
             raise _refused(f"{kind} is not among the kinds it decodes")
         return {"kind": kind, "apiVersion": api_version, **_message(raw, kind)}
@@ -53,15 +58,6 @@ def _refused(why: str) -> ApiError:
         "kubectl apply -f -"
     )
     return ApiError(415, "UnsupportedMediaType", message)
-
-
-def _envelope(data: bytes) -> tuple[str, str, bytes]:
-    if not data.startswith(MAGIC):
-        raise _refused("it lacks the prefix k8s\\x00")
-    outer = dict(_fields(data[len(MAGIC) :]))
-    inner = dict(_fields(_as_bytes(outer.get(1, b""))))
-    api_version, kind = (_as_bytes(inner.get(number, b"")).decode() for number in (1, 2))
-    return kind, api_version, _as_bytes(outer.get(2, b""))
 
 
 def _as_bytes(value: int | bytes) -> bytes:

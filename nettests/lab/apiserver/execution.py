@@ -27,25 +27,14 @@ from nettests.lab.apiserver.settings import Ending
 from nettests.lab.apiserver.status import PlainError, internal, success
 from nettests.lab.interfaces import Json, NotRunningError
 
-Session = Callable[[Call, Json, Channels], Awaitable[None]]
-
 _STDIN, _STDOUT, _STDERR, _ERROR = 0, 1, 2, 3
 _FRAME = 32768
 _POLL_SECONDS = 0.2
 
 
-async def execute(call: Call) -> web.StreamResponse:
-    """GET or POST of ``exec``."""
-    return await _stream(call, "exec", _run)
-
-
-async def attach(call: Call) -> web.StreamResponse:
-    """GET or POST of ``attach``: output only."""
-    return await _stream(call, "attach", _show)
-
-
-async def _stream(call: Call, kind: str, session: Session) -> web.StreamResponse:
-    query = call.http.query
+async def stream(call: Call) -> web.StreamResponse:
+    """GET or POST of ``exec``, or of ``attach``, which has output only."""
+    query, kind = call.http.query, call.request.subresource
     require_upgrade(call.http, kind, instead="use kubectl 1.30 or newer")
     pod = call.server.objects.require(call.resource, call.namespace, call.name).body
     container, node = container_of(pod, query.get("container", "")), pod["spec"].get("nodeName", "")
@@ -65,7 +54,9 @@ async def _stream(call: Call, kind: str, session: Session) -> web.StreamResponse
         shown = (_STDOUT, "stdout"), (_STDERR, "stderr"), (_ERROR, "")
         first = next(number for number, name in shown if not name or flag(query, name))
         await channels.send(first, b"")
-        await session(call, {"node": node, "container": container}, channels)
+        await (_run if kind == "exec" else _show)(
+            call, {"node": node, "container": container}, channels
+        )
         await channels.close()
     return channels.socket
 

@@ -83,10 +83,7 @@ class _Session:
     """The flows of one WebSocket, one for each port."""
 
     def __init__(self, call: Call, kubelet: Kubelet, channels: Channels, ports: list[int]) -> None:
-        self._call = call
-        self._kubelet = kubelet
-        self._channels = channels
-        self._ports = ports
+        self._call, self._kubelet, self._channels, self._ports = call, kubelet, channels, ports
         self._incoming: list[asyncio.Queue[bytes]] = [asyncio.Queue() for _ in ports]
 
     async def run(self) -> None:
@@ -94,16 +91,12 @@ class _Session:
         for index, port in enumerate(self._ports):
             for number in (2 * index, 2 * index + 1):
                 await self._channels.send(number, port.to_bytes(2, "little"))
-        tasks = (asyncio.create_task(self._flows()), asyncio.create_task(self._distribute()))
+        flows = (self._flow(index, port) for index, port in enumerate(self._ports))
+        tasks = (asyncio.gather(*flows), asyncio.ensure_future(self._distribute()))
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             await end_tasks(*tasks)
-
-    async def _flows(self) -> None:
-        async with asyncio.TaskGroup() as group:
-            for index, port in enumerate(self._ports):
-                group.create_task(self._flow(index, port))
 
     async def _distribute(self) -> None:
         async for channel, data in self._channels.receive():

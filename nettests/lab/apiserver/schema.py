@@ -14,6 +14,8 @@ from nettests.lab.apiserver.status import ApiError, bad_request
 from nettests.lab.interfaces import Json
 
 _GO_TYPES = {"string": "string", "time": "string", "integer": "int64", "boolean": "bool"}
+_PYTHON_TYPES = {"integer": int, "boolean": bool}
+_JSON_TYPES = {bool: "bool", str: "string", int: "number", float: "number", list: "array"}
 _NULLS = frozenset({"lastProbeTime", "eventTime", "firstTimestamp", "lastTimestamp", "rules"})
 """Fields that Go writes as ``null`` when unset; a ``null`` for any other field means it is absent."""
 
@@ -86,36 +88,12 @@ class Decoder:
             if not isinstance(item, dict):
                 raise self._mismatch(item, path, f"v1.{declared}")
             return self._object(item, declared, path)
-        if declared in _GO_TYPES and not _is(item, declared):
+        if declared in _GO_TYPES and type(item) is not _PYTHON_TYPES.get(declared, str):
             raise self._mismatch(item, path, _GO_TYPES[declared])
         return item
 
     def _mismatch(self, item: Any, path: str, go_type: str) -> ApiError:
         return bad_request(
             f'{self._kind} in version "v1" cannot be handled as a {self._kind}: json: cannot '
-            f"unmarshal {_json_type(item)} into Go struct field {self._kind}.{path} of type {go_type}"
+            f"unmarshal {_JSON_TYPES.get(type(item), 'object')} into Go struct field {self._kind}.{path} of type {go_type}"
         )
-
-
-def _is(item: Any, declared: str) -> bool:
-    match declared:
-        case "integer":
-            return isinstance(item, int) and not isinstance(item, bool)
-        case "boolean":
-            return isinstance(item, bool)
-        case _:
-            return isinstance(item, str)
-
-
-def _json_type(item: Any) -> str:
-    match item:
-        case bool():
-            return "bool"
-        case str():
-            return "string"
-        case int() | float():
-            return "number"
-        case list():
-            return "array"
-        case _:
-            return "object"

@@ -109,19 +109,15 @@ async def watch(call: Call) -> web.StreamResponse:
     async def send(lines: list[str]) -> None:
         await response.write("".join(lines).encode())
 
-    await _until_over(wanted, send)
-    await response.write_eof()
-    return response
-
-
-async def _until_over(wanted: _Watch, send: Send) -> None:
     try:
         async with asyncio.timeout(wanted.seconds):
             await _follow(wanted, send)
     except TimeoutError:
-        return
+        pass  # the client watches again
     except ApiError as error:
         await send([_event("ERROR", error.body())])
+    await response.write_eof()
+    return response
 
 
 def _event(kind: str, item: Json) -> str:

@@ -4,6 +4,15 @@ The lab's counterpart of ``client-go``. ``rest`` makes requests, ``informer`` ke
 Events.
 """
 
-from nettests.lab.client.rest import MERGE, STRATEGIC, ApiError, Client, Json, Retry
+from nettests.lab.client.rest import (
+    FAILURES,
+    MERGE,
+    STRATEGIC,
+    ApiError,
+    Client,
+    Json,
+    Retry,
+    pod_path,
+)
 
-__all__ = ["MERGE", "STRATEGIC", "ApiError", "Client", "Json", "Retry"]
+__all__ = ["FAILURES", "MERGE", "STRATEGIC", "ApiError", "Client", "Json", "Retry", "pod_path"]

@@ -10,9 +10,7 @@ import logging
 from datetime import UTC, datetime
 from itertools import count
 
-import aiohttp
-
-from nettests.lab.client.rest import ApiError, Client, Json
+from nettests.lab.client.rest import FAILURES, Client, Json
 
 _LOG = logging.getLogger(__name__)
 _MAX_REMEMBERED = 2000
@@ -49,7 +47,7 @@ class Recorder:
     def kubelet(
         self, about: Json, kind: str, reason: str, message: str, container: str = ""
     ) -> None:
-        """Record an event in the kubelet's format; a repeated event increments its ``count``."""
+        """Record an event in the kubelet's format, about a Pod unless it says its kind; repeated ones are counted."""
         now = timestamp()
         key = (about["metadata"].get("uid", ""), kind, reason, message, container)
         previous = self._written.get(key)
@@ -101,8 +99,8 @@ class Recorder:
                 "namespace": namespace,
             },
             "involvedObject": {
-                "kind": about["kind"],
-                "apiVersion": about["apiVersion"],
+                "kind": about.get("kind", "Pod"),
+                "apiVersion": about.get("apiVersion", "v1"),
                 "name": metadata["name"],
                 "uid": metadata.get("uid", ""),
                 "resourceVersion": metadata.get("resourceVersion", ""),
@@ -126,5 +124,5 @@ class Recorder:
                 await self._client.create(path, event)
             else:
                 await self._client.patch(f"{path}/{event['metadata']['name']}", patch)
-        except (ApiError, aiohttp.ClientError, OSError) as error:
+        except FAILURES as error:
             _LOG.debug("event %s lost: %s", event["reason"], error)

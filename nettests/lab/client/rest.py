@@ -35,6 +35,10 @@ class ApiError(Exception):
         self.message = message
 
 
+FAILURES = (ApiError, aiohttp.ClientError, OSError)
+"""What requests raise if the API refuses them or cannot be reached."""
+
+
 class Client:
     """One component's connection pool. ``agent`` is its name, as field managers see it."""
 
@@ -136,6 +140,12 @@ class Client:
         if self._session is None:
             raise RuntimeError("the client is used outside its context")
         return self._session
+
+
+def pod_path(pod: Json) -> str:
+    """Return the path of a Pod."""
+    metadata = pod["metadata"]
+    return f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
 
 
 @lru_cache(maxsize=_EVENTS_KEPT)

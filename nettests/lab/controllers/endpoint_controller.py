@@ -8,9 +8,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-import aiohttp
-
-from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.client import FAILURES, ApiError, Client, Json
 from nettests.lab.client.informer import Informer, WorkQueue, work_beside
 from nettests.lab.controllers import endpoints
 
@@ -62,7 +60,7 @@ class EndpointController:
             key = await self._queue.take()
             try:
                 await self._reconcile(key)
-            except (ApiError, aiohttp.ClientError, OSError) as error:
+            except FAILURES as error:
                 _LOG.info("endpoints of %s: %s", key, error)
                 self._written.pop(key, None)
                 asyncio.get_running_loop().call_later(0.5, self._queue.add, key)

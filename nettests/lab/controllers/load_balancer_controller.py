@@ -11,9 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from ipaddress import ip_address
 
-import aiohttp
-
-from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.client import FAILURES, Client, Json
 from nettests.lab.client.informer import Informer, work_after_changes
 from nettests.lab.controllers.endpoints import SERVICE_LABEL
 from nettests.lab.topology import Address, Profile
@@ -49,7 +47,7 @@ class LoadBalancerController:
         while True:
             try:
                 await self._reconcile()
-            except (ApiError, aiohttp.ClientError, OSError) as error:
+            except FAILURES as error:
                 _LOG.info("load balancers: %s", error)
                 await asyncio.sleep(_RETRY)
             else:

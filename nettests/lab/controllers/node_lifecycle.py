@@ -5,7 +5,7 @@ conditions become ``Unknown``, the node is tainted as unreachable, and its Pods 
 leave them out. Pods are not evicted. The fault that silences a kubelet calls it after the grace period.
 """
 
-from nettests.lab.client import Client, Json
+from nettests.lab.client import Client, Json, pod_path
 from nettests.lab.client.events import timestamp
 
 UNREACHABLE = "node.kubernetes.io/unreachable"
@@ -24,12 +24,11 @@ async def mark_lost(client: Client, name: str) -> None:
     await client.patch(f"{_NODES}/{name}", {"spec": {"taints": taints}})
     pods = await client.get("/api/v1/pods", fieldSelector=f"spec.nodeName={name}")
     for pod in pods["items"]:
-        metadata = pod["metadata"]
         conditions = [
             _unready(condition, now) for condition in pod["status"].get("conditions") or ()
         ]
-        path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/status"
-        await client.patch(path, {"status": {"conditions": conditions}})
+        body = {"status": {"conditions": conditions}}
+        await client.patch(f"{pod_path(pod)}/status", body)
 
 
 async def mark_found(client: Client, name: str) -> None:

@@ -7,9 +7,7 @@ A pod is scheduled when it appears; pending pods are retried when nodes or place
 import asyncio
 import logging
 
-import aiohttp
-
-from nettests.lab.client import STRATEGIC, ApiError, Client, Json
+from nettests.lab.client import FAILURES, STRATEGIC, ApiError, Client, Json, pod_path
 from nettests.lab.client.events import Recorder, timestamp
 from nettests.lab.client.informer import Informer, WorkQueue
 from nettests.lab.controllers.scheduling import place
@@ -73,7 +71,7 @@ class Scheduler:
                 continue
             try:
                 await self._schedule(key, pod)
-            except (ApiError, aiohttp.ClientError, OSError) as error:
+            except FAILURES as error:
                 _LOG.info("scheduler: %s: %s", key, error)
 
     async def _schedule(self, key: str, pod: Json) -> None:
@@ -92,13 +90,12 @@ class Scheduler:
                 "metadata": {name: pod["metadata"][name] for name in ("name", "namespace")},
                 "target": {"apiVersion": "v1", "kind": "Node", "name": decision.node},
             }
-            await self._client.create(f"{_path(pod)}/binding", binding)
+            await self._client.create(f"{pod_path(pod)}/binding", binding)
         except ApiError:
             self._assumed.pop(key, None)
             raise
-        about = {"apiVersion": "v1", "kind": "Pod", **pod}
         message = f"Successfully assigned {key} to {decision.node}"
-        self._recorder.scheduler(about, "Normal", "Scheduled", message, "Binding")
+        self._recorder.scheduler(pod, "Normal", "Scheduled", message, "Binding")
 
     async def _report(self, key: str, pod: Json, message: str) -> None:
         if self._reported.get(key) == message:
@@ -116,14 +113,8 @@ class Scheduler:
         if self._minor >= _OBSERVED_GENERATION and "generation" in metadata:
             condition["observedGeneration"] = metadata["generation"]
         body = {"status": {"conditions": [condition]}}
-        await self._client.patch(f"{_path(pod)}/status", body, kind=STRATEGIC)
-        about = {"apiVersion": "v1", "kind": "Pod", **pod}
-        self._recorder.scheduler(about, "Warning", "FailedScheduling", message, "Scheduling")
-
-
-def _path(pod: Json) -> str:
-    metadata = pod["metadata"]
-    return f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
+        await self._client.patch(f"{pod_path(pod)}/status", body, kind=STRATEGIC)
+        self._recorder.scheduler(pod, "Warning", "FailedScheduling", message, "Scheduling")
 
 
 def _waits(pod: Json) -> bool:

@@ -9,9 +9,7 @@ import logging
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-import aiohttp
-
-from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.client import FAILURES, ApiError, Client, Json
 from nettests.lab.client.events import Recorder, timestamp
 from nettests.lab.client.informer import Handler, Informer, WorkQueue, key_of, work_beside
 from nettests.lab.controllers import rollouts, workloads
@@ -122,7 +120,7 @@ class WorkloadController:
             try:
                 await self._reconcile(*entry.split(" ", 1))
                 self._refusals.pop(entry, None)
-            except (ApiError, aiohttp.ClientError, OSError) as error:
+            except FAILURES as error:
                 _LOG.info("%s: %s", entry, error)
                 asyncio.get_running_loop().call_later(
                     self._pause(entry, error), self._queue.add, entry

@@ -14,9 +14,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import aiohttp
-
-from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.client import FAILURES, ApiError, Client, Json
 from nettests.lab.client.events import Recorder
 from nettests.lab.client.informer import Informer
 from nettests.lab.controllers.scheduling import selects
@@ -253,7 +251,7 @@ class NodeAgent:
             renewed = registration.lease_object(self.spec)
             try:
                 await self._client.patch(f"{_LEASES}/{self.spec.name}", {"spec": renewed["spec"]})
-            except (ApiError, aiohttp.ClientError, OSError) as error:
+            except FAILURES as error:
                 _LOG.info("lease of %s: %s", self.spec.name, error)
 
     def _pod_changed(self, key: str, old: Json | None, new: Json | None) -> None:

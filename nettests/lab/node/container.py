@@ -333,5 +333,4 @@ class Container:
         raise _StoppedError
 
     def _tell(self, kind: str, reason: str, message: str) -> None:
-        about = {"apiVersion": "v1", "kind": "Pod", **self._pod}
-        self._node.recorder.kubelet(about, kind, reason, message, self.name)
+        self._node.recorder.kubelet(self._pod, kind, reason, message, self.name)

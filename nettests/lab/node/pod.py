@@ -13,9 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-import aiohttp
-
-from nettests.lab.client import ApiError, Json
+from nettests.lab.client import FAILURES, ApiError, Json, pod_path
 from nettests.lab.client.events import timestamp
 from nettests.lab.errors import LabError
 from nettests.lab.interfaces import NotRunningError
@@ -149,13 +147,11 @@ class PodWorker:
 
     async def _leave(self) -> None:
         """Report the end, then delete the pod from the API with grace period zero, as a kubelet does."""
-        metadata = self.pod["metadata"]
         if self._containers:
             await self._send_status()
-        path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
-        body = {"gracePeriodSeconds": 0, "preconditions": {"uid": metadata["uid"]}}
+        body = {"gracePeriodSeconds": 0, "preconditions": {"uid": self.uid}}
         try:
-            await self._node.client.delete(path, body)
+            await self._node.client.delete(pod_path(self.pod), body)
         except ApiError as error:
             if error.status not in {404, 409}:
                 raise
@@ -230,8 +226,7 @@ class PodWorker:
         return Container(self._node, self.pod, spec, self.sandbox, self._dirty.set, init=init)
 
     def _tell(self, kind: str, reason: str, message: str) -> None:
-        about = {"apiVersion": "v1", "kind": "Pod", **self.pod}
-        self._node.recorder.kubelet(about, kind, reason, message)
+        self._node.recorder.kubelet(self.pod, kind, reason, message)
 
     async def _report(self) -> None:
         while True:
@@ -239,7 +234,7 @@ class PodWorker:
             self._dirty.clear()
             try:
                 await self._send_status()
-            except (ApiError, aiohttp.ClientError, OSError) as error:
+            except FAILURES as error:
                 _LOG.info("status of %s: %s", self.pod["metadata"]["name"], error)
 
     async def _send_status(self) -> None:
@@ -272,12 +267,9 @@ class PodWorker:
         return [creating_view(each, reason) for each in spec.get(field) or ()]
 
     async def _patch(self, status: Json) -> None:
-        metadata = self.pod["metadata"]
-        path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/status"
+        body = {"metadata": {"uid": self.uid}, "status": status}
         try:
-            await self._node.client.patch(
-                path, {"metadata": {"uid": metadata["uid"]}, "status": status}
-            )
+            await self._node.client.patch(f"{pod_path(self.pod)}/status", body)
         except ApiError as error:
             if error.status not in {404, 409}:
                 raise
