@@ -1,5 +1,8 @@
 """Errors of the lab that a user can act on."""
 
+import difflib
+from collections.abc import Iterable
+
 
 class LabError(Exception):
     """An error with a message and a ``hint`` on what to do next."""
@@ -11,6 +14,12 @@ class LabError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message}\n  → {self.hint}" if self.hint else self.message
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """Return the question whether the nearest of the words was meant, and a space; empty if none is near."""
+    near = difflib.get_close_matches(word, [*words], n=1, cutoff=0.5)
+    return f'Did you mean "{near[0]}"? ' if near else ""
 
 
 class ProfileError(LabError):

@@ -3,8 +3,6 @@
 Access reviews are those of ``authorization.k8s.io``, and SelfSubjectReview.
 """
 
-from datetime import UTC, datetime, timedelta
-
 from aiohttp import web
 
 from nettests.lab.apiserver import body, deletion, resources, status
@@ -72,7 +70,6 @@ async def issue_token(call: Call) -> web.Response:
         uid=record.body["metadata"]["uid"],
     )
     seconds = (document.get("spec") or {}).get("expirationSeconds") or _TOKEN_SECONDS
-    ends = datetime.now(UTC) + timedelta(seconds=seconds)
     answer = {
         "kind": "TokenRequest",
         "apiVersion": "authentication.k8s.io/v1",
@@ -80,7 +77,7 @@ async def issue_token(call: Call) -> web.Response:
         "spec": {"audiences": [], "expirationSeconds": seconds, "boundObjectRef": None},
         "status": {
             "token": call.server.access.issue(user),
-            "expirationTimestamp": ends.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "expirationTimestamp": now(seconds),
         },
     }
     return json_value(answer, code=201)

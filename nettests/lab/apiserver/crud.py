@@ -5,7 +5,6 @@ Each handler takes a ``Call`` and returns the HTTP answer; rules are in ``generi
 
 import base64
 import json
-from typing import Any
 
 from aiohttp import web
 
@@ -116,7 +115,12 @@ async def patch_object(call: Call) -> web.Response:
         raise patch.unsupported_patch()
     document = body.parse(data, media, call.resource.kind)
     if media == patch.APPLY_PATCH:
-        _check_apply(call, document)
+        if not call.http.query.get("fieldManager"):
+            error = status.required("fieldManager", "is required for apply patch")
+            message = f'PatchOptions.meta.k8s.io "" is invalid: {error.field}: {error.text}'
+            raise status.ApiError(422, "Invalid", message, {})
+        if not isinstance(document, dict):
+            raise status.bad_request("error decoding YAML: the patch is not an object")
         if call.server.store.get(call.resource.key, call.namespace, call.name) is None:
             decoded = body.prune(document, call.resource, call.field_validation)
             decoded.item.setdefault("metadata", {}).setdefault("name", call.name)
@@ -128,15 +132,6 @@ async def patch_object(call: Call) -> web.Response:
     decoded = body.prune(patched, call.resource, call.field_validation)
     replaced = _replace(call, views.to_stored(call.resource, decoded.item))
     return _answer(call, replaced, warnings=decoded.warnings)
-
-
-def _check_apply(call: Call, document: Any) -> None:
-    if not call.http.query.get("fieldManager"):
-        error = status.required("fieldManager", "is required for apply patch")
-        message = f'PatchOptions.meta.k8s.io "" is invalid: {error.field}: {error.text}'
-        raise status.ApiError(422, "Invalid", message, {})
-    if not isinstance(document, dict):
-        raise status.bad_request("error decoding YAML: the patch is not an object")
 
 
 async def _options(call: Call) -> deletion.DeleteOptions:

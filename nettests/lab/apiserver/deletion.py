@@ -7,7 +7,6 @@ terminating namespaces and collects the dependents of deleted objects.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 
 from nettests.lab.apiserver import patch, resources, status
 from nettests.lab.apiserver.generic_registry import Objects, now
@@ -125,6 +124,5 @@ def _mark(resource: Resource, body: Json, grace: int) -> None:
         return
     if "generation" in meta and "deletionTimestamp" not in meta:
         meta["generation"] += 1
-    end = datetime.now(UTC) + timedelta(seconds=grace)
-    meta["deletionTimestamp"] = end.strftime("%Y-%m-%dT%H:%M:%SZ")
+    meta["deletionTimestamp"] = now(grace)
     meta["deletionGracePeriodSeconds"] = grace

@@ -6,7 +6,7 @@ admission, validation, allocation, write. ``deletion`` removes objects; ``body``
 
 import uuid
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from nettests.lab.apiserver import patch, quota, resources, status, validation
 from nettests.lab.apiserver.defaults import random_suffix
@@ -30,9 +30,9 @@ _OTHER_NAMESPACE = (
 )
 
 
-def now() -> str:
-    """Return the current time in the API's format, ``2026-11-21T01:22:03Z``."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def now(later: float = 0) -> str:
+    """Return the current time, or one that many seconds later, in the API's format: ``2026-11-21T01:22:03Z``."""
+    return (datetime.now(UTC) + timedelta(seconds=later)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class Objects:

@@ -1,15 +1,13 @@
-"""Services: defaults, ClusterIP and NodePort allocation, validation.
+"""Services: defaults, IP families, ClusterIP and NodePort allocation, validation.
 
-After the Service registry of kube-apiserver; ``families`` handles IP families. Addresses and ports are
-chosen at random from those that are free, above the part of each range that is reserved for static
-assignment (KEP-3070, KEP-3668). ``complete`` changes the object that it is given.
+After the Service registry of kube-apiserver. Addresses and ports are chosen at random from those that are free, above the
+part of each range that is reserved for static assignment (KEP-3070, KEP-3668). ``complete`` changes the object that it is given.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address
 
-from nettests.lab.apiserver import families
 from nettests.lab.apiserver.settings import ApiSettings, Network
 from nettests.lab.apiserver.status import (
     FieldError,
@@ -28,6 +26,9 @@ _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _EXPOSED = ("LoadBalancer", "NodePort")
 _OF_EXPOSED = ("externalTrafficPolicy", "healthCheckNodePort")
 _AFFINITY_SECONDS = 10800
+_FAMILIES = ("IPv4", "IPv6")
+_SINGLE, _REQUIRE = "SingleStack", "RequireDualStack"
+_NONE = "None"
 
 
 def fill(service: Json) -> None:
@@ -65,7 +66,7 @@ def complete(
         for field in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
             spec.pop(field, None)
         return []
-    errors = families.choose(spec, before["spec"] if before else None, settings)
+    errors = _choose_families(spec, before["spec"] if before else None, settings)
     if errors:
         return errors
     errors = _cluster_ips(spec, others, settings, before["spec"] if before else {})
@@ -108,14 +109,14 @@ def _cluster_ips(
 ) -> list[FieldError]:
     """Give the Service an address of each of its families if it has none."""
     chosen: list[str] = list(spec.get("clusterIPs") or ())
-    if families.NONE not in chosen:
+    if _NONE not in chosen:
         used = {
             address
             for other in others
             for address in other["spec"].get("clusterIPs") or ()
-            if address != families.NONE
+            if address != _NONE
         }
-        networks = families.configured(settings)
+        networks = _configured(settings)
         for index, family in enumerate(spec["ipFamilies"]):
             if index >= len(chosen):
                 chosen.append(_free_address(used, networks[family]))
@@ -187,6 +188,75 @@ def _free_port(used: _Ports, protocol: str, ports: range) -> int:
     static = min(max(16, len(ports) // 32), 128)
     dynamic = [at for at in ports[static:] if (protocol, at) not in used]
     return random.choice(dynamic or [at for at in ports if (protocol, at) not in used])  # noqa: S311
+
+
+def _configured(settings: ApiSettings) -> Mapping[str, Network]:
+    """Return the Service network of each family, the cluster's default family first."""
+    networks = (settings.service_cidr, settings.second_service_cidr)
+    return {_family_of(str(network)): network for network in networks if network is not None}
+
+
+def _family_of(address: str) -> str:
+    return "IPv6" if ":" in address else "IPv4"
+
+
+def _choose_families(spec: Json, before: Json | None, settings: ApiSettings) -> list[FieldError]:
+    """Fill in policy and families (``initIPFamilyFields``); ``before`` is the stored spec on an update. Return what is wrong."""
+    if spec.get("clusterIP") and not spec.get("clusterIPs"):
+        spec["clusterIPs"] = [spec["clusterIP"]]
+    elif spec.get("clusterIPs") and not spec.get("clusterIP"):
+        spec["clusterIP"] = spec["clusterIPs"][0]
+    fields, before_policy = ("clusterIPs", "ipFamilies", "ipFamilyPolicy"), ""
+    if before is not None:
+        before_policy = before.get("ipFamilyPolicy") or ""
+        unsaid = all(spec.get(field) == before.get(field) for field in fields)
+        if before_policy == "PreferDualStack" and unsaid:  # it does not follow the cluster
+            return []
+    headless = spec.get("clusterIP") == _NONE and not spec.get("selector")
+    spec.setdefault("ipFamilyPolicy", before_policy or (_REQUIRE if headless else _SINGLE))
+    if before is not None and spec["ipFamilyPolicy"] == _SINGLE:  # the second family is released
+        for field in ("clusterIPs", "ipFamilies"):
+            if spec.get(field) == before.get(field):
+                spec[field] = (spec.get(field) or [])[:1]
+    families = list(spec.get("ipFamilies") or ())
+    if errors := list(_contradictions(spec["ipFamilyPolicy"], families)):
+        return errors
+    stated = [address for address in spec.get("clusterIPs") or () if address != _NONE]
+    families += map(_family_of, stated[len(families) :])
+    errors = [] if headless else list(_unconfigured(spec["ipFamilyPolicy"], families, settings))
+    if not errors:  # the default family first, and both unless SingleStack
+        default, *_ = own_families = list(_configured(settings))
+        families = families or [default]
+        if spec["ipFamilyPolicy"] != _SINGLE and len(families) == 1:
+            every = _FAMILIES if headless else own_families
+            families += [family for family in every if family not in families]
+        spec["ipFamilies"] = families
+    return errors
+
+
+def _contradictions(policy: str, families: Sequence[str]) -> Iterator[FieldError]:
+    """After ``ValidateServiceClusterIPsRelatedFields``: what the suites test."""
+    for index, family in enumerate(families):
+        if family in families[:index]:
+            yield duplicate(f"spec.ipFamilies[{index}]", family)
+    if policy == _SINGLE and len(families) == 2:
+        detail = (
+            "must be RequireDualStack or PreferDualStack when multiple 'ipFamilies' are specified"
+        )
+        yield invalid_value("spec.ipFamilyPolicy", _SINGLE, detail)
+
+
+def _unconfigured(
+    policy: str, families: Sequence[str], settings: ApiSettings
+) -> Iterator[FieldError]:
+    configured_families = _configured(settings)
+    if policy == _REQUIRE and len(configured_families) < 2:
+        detail = "this cluster is not configured for dual-stack services"
+        yield invalid_value("spec.ipFamilyPolicy", _REQUIRE, detail)
+    for index, family in enumerate(families):
+        if family not in configured_families:
+            detail = "not configured on this cluster"
+            yield invalid_value(f"spec.ipFamilies[{index}]", family, detail)
 
 
 def validate(service: Json) -> list[FieldError]:

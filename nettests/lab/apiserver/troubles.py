@@ -9,6 +9,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
+from functools import partial
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
@@ -32,15 +33,11 @@ class Troubles:
     def __init__(self) -> None:
         self._troubles: dict[object, Trouble] = {}
 
-    def add(self, trouble: Trouble) -> Callable[[], None]:
+    def add(self, trouble: Trouble) -> Callable[[], object]:
         """Start a fault; return the function that ends it."""
         key = object()
         self._troubles[key] = trouble
-
-        def end() -> None:
-            self._troubles.pop(key, None)
-
-        return end
+        return partial(self._troubles.pop, key, None)
 
     def middleware(self) -> Middleware:
         """Return the middleware that applies the faults to every request."""

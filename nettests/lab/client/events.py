@@ -17,9 +17,9 @@ _MAX_REMEMBERED = 2000
 _MAX_WAITING = 10_000
 
 
-def timestamp() -> str:
-    """Return an API timestamp of now: ``2026-11-21T01:22:03Z``."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def timestamp(moment: datetime | None = None) -> str:
+    """Return a moment, by default now, as in the API: ``2026-11-21T01:22:03Z``."""
+    return (moment or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def micro_timestamp() -> str:

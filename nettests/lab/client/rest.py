@@ -87,6 +87,14 @@ class Client:
         """DELETE an object, with delete options in ``body``."""
         return await self._send("DELETE", path, body=body)
 
+    async def ensure(self, path: str, body: Json) -> None:
+        """POST ``body`` to a collection; no error if the object exists."""
+        try:
+            await self.create(path, body)
+        except ApiError as error:
+            if error.reason != "AlreadyExists":
+                raise
+
     async def remove(self, path: str) -> None:
         """DELETE an object; no error if it does not exist."""
         try:

@@ -8,9 +8,10 @@ times only the last one is made up for. ``concurrencyPolicy`` Forbid and the his
 import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from nettests.lab.client import Json
+from nettests.lab.client.events import timestamp
 from nettests.lab.client.informer import has_condition
 from nettests.lab.controllers.workloads import Changes, owned_by, owner_of, pod_of
 
@@ -90,7 +91,7 @@ def reconcile_cron_job(item: Json, jobs: Iterable[Json], now: datetime) -> Due:
     new_status: Json = {"active": listed}
     if moment is not None and not spec.get("suspend") and not held:
         created = _job(item, moment)
-        new_status |= {"lastScheduleTime": _spelled(moment)}
+        new_status |= {"lastScheduleTime": timestamp(moment)}
     return Due(
         create=created,
         delete=tuple(_surplus(owned_jobs, spec)),
@@ -136,7 +137,7 @@ def _values(text: str, least: int, most: int) -> set[int]:
 def _job(item: Json, moment: datetime) -> Json:
     template = copy.deepcopy(item["spec"]["jobTemplate"])
     metadata = template.get("metadata") or {}
-    notes = {**(metadata.get("annotations") or {}), INSTANTIATE: _spelled(moment)}
+    notes = {**(metadata.get("annotations") or {}), INSTANTIATE: timestamp(moment)}
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -166,7 +167,3 @@ def _surplus(jobs: Sequence[Json], spec: Json) -> Iterable[Json]:
 
 def _over(job: Json) -> bool:
     return any(has_condition(job, kind) for kind in ("Complete", "Failed"))
-
-
-def _spelled(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -9,7 +9,7 @@ queried again after 1, 2, 4 and 8 seconds and given up after ten (Microsoft, "DN
 import asyncio
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import dns.message
 
@@ -56,25 +56,14 @@ async def resolve_on_linux(machine: Machine, name: str) -> exchange.Resolved:
                 addresses=tuple(address for result in answers for address in result.addresses),
                 ttl=answers[0].ttl,
             )
-        last = _remember(both, last, is_original=candidate == f"{name}.")
+        for result in both:
+            if isinstance(result, exchange.ResolutionError):
+                if last is None or candidate != f"{name}.":  # the bare name's replaces no other
+                    last = result
+            elif isinstance(result, BaseException):
+                raise result
     assert last is not None
     raise exchange.ResolutionError(last.failure, name, server=last.server, cause=last.cause)
-
-
-def _remember(
-    both: Sequence[exchange.Resolved | BaseException],
-    last: exchange.ResolutionError | None,
-    *,
-    is_original: bool,
-) -> exchange.ResolutionError | None:
-    """Return the error to report: the last one, except that the bare name's replaces no other."""
-    for result in both:
-        if isinstance(result, exchange.ResolutionError):
-            if last is None or not is_original:
-                last = result
-        elif isinstance(result, BaseException):
-            raise result
-    return last
 
 
 async def _one_name(machine: Machine, name: str, kind: str) -> exchange.Resolved:

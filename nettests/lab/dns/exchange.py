@@ -101,8 +101,7 @@ async def _query_tcp(
     loop = asyncio.get_running_loop()
     with namespace.socket(socket.AF_INET, socket.SOCK_STREAM) as sock:
         await loop.sock_connect(sock, (server, PORT))
-        wire = query.to_wire()
-        await loop.sock_sendall(sock, len(wire).to_bytes(2, "big") + wire)
+        await loop.sock_sendall(sock, query.to_wire(prepend_length=True))
         size = int.from_bytes(await _read_exactly(sock, 2), "big")
         return dns.message.from_wire(await _read_exactly(sock, size))
 

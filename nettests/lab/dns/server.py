@@ -202,8 +202,8 @@ class DnsServer(ABC):
                 (size,) = struct.unpack("!H", await reader.readexactly(2))
                 query = _parse(await reader.readexactly(size))
                 if query is not None:
-                    wire = (await self._safe_response(query)).to_wire()
-                    writer.write(struct.pack("!H", len(wire)) + wire)
+                    response = await self._safe_response(query)
+                    writer.write(response.to_wire(prepend_length=True))
                     await writer.drain()
         except (TimeoutError, EOFError, OSError):
             pass  # the client has disconnected

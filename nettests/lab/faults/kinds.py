@@ -3,12 +3,11 @@
 Help, reference and validation of options use this table; ``targets.FAULTS`` has an action for each row.
 """
 
-import difflib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from nettests.lab.data_files import read_yaml
-from nettests.lab.errors import LabError
+from nettests.lab.errors import LabError, nearest
 from nettests.lab.programs.windows.broken_tools import broken_tools
 
 _DATA = read_yaml(__package__, "kinds.yaml")
@@ -54,10 +53,9 @@ def checked(name: str, options: Collection[str]) -> Kind:
     """Return the kind of that name; ``LabError`` if there is none, or if options do not fit."""
     kinds = {kind.name: kind for kind in KINDS}
     if name not in kinds:
-        near = difflib.get_close_matches(name, kinds, n=1, cutoff=0.5)
-        meant = f'Did you mean "{near[0]}"? ' if near else ""
         raise LabError(
-            f'There is no fault "{name}".', hint=f"{meant}Faults: {', '.join(sorted(kinds))}."
+            f'There is no fault "{name}".',
+            hint=f"{nearest(name, kinds)}Faults: {', '.join(sorted(kinds))}.",
         )
     kind = kinds[name]
     missing = [f"--{need}" for need in kind.needs if need not in options]

@@ -20,7 +20,8 @@ from aiohttp import web
 
 from nettests.lab import apiserver
 from nettests.lab.apiserver.troubles import Troubles
-from nettests.lab.client import ApiError, Client, Json
+from nettests.lab.client import Client, Json
+from nettests.lab.client.events import timestamp
 from nettests.lab.controllers.endpoint_controller import EndpointController
 from nettests.lab.controllers.load_balancer_controller import LoadBalancerController
 from nettests.lab.controllers.policy_agent import PolicyAgent
@@ -131,7 +132,9 @@ class Lab:
             async with asyncio.TaskGroup() as group:
                 self._start_outside(group, fabric)
                 self._start_components(group, fabric, issued)
-                await self._create_objects()
+                async with self._client("kubeadm") as client:
+                    for path, item in objects(self._profile):
+                        await client.ensure(path, item)
                 self._done("objects")
                 async with self._client("lab") as client:
                     await self._readiness.wait(client, self._done)
@@ -255,15 +258,6 @@ class Lab:
                     group.create_task(system.kube_proxy_service())
                 await agent.run()
 
-    async def _create_objects(self) -> None:
-        async with self._client("kubeadm") as client:
-            for path, item in objects(self._profile):
-                try:
-                    await client.create(path, item)
-                except ApiError as error:
-                    if error.reason != "AlreadyExists":
-                        raise
-
     def _write_documents(self, ca: bytes, token: str) -> None:
         folder, sockets = self._folder, self._sockets
         api, proxy, udp_proxy = (
@@ -302,23 +296,17 @@ class Lab:
         )
         return Faults(targets)
 
-    def _token(self, seconds: int) -> Json:
-        if self._access is None:
-            raise RuntimeError("a token is requested before the API is served")
-        expires = datetime.now(UTC) + timedelta(seconds=seconds)
-        return {
-            "token": self._access.issue(apiserver.administrator(), seconds),
-            "expires": expires.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        }
-
     async def _control(self, request: Json) -> Json:
-        if self._faults is None or self._fabric is None:
+        if self._faults is None or self._fabric is None or self._access is None:
             raise RuntimeError("the control socket is served before the lab is built")
         match request["do"]:
             case "status":
                 return {"phases": self._phases, **self._fabric.describe()}
             case "token":
-                return self._token(int(request["seconds"]))
+                seconds = int(request["seconds"])
+                expires = timestamp(datetime.now(UTC) + timedelta(seconds=seconds))
+                token = self._access.issue(apiserver.administrator(), seconds)
+                return {"token": token, "expires": expires}
             case "fault-inject":
                 fault = await self._faults.inject(request["fault"], request.get("options", {}))
                 return {"number": fault.number}

@@ -7,14 +7,13 @@ from the host (``sandbox_portforward_windows.go``).
 """
 
 import asyncio
-import contextlib
 import logging
 import ssl
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from nettests.lab.client import FAILURES, ApiError, Client, Json
+from nettests.lab.client import FAILURES, Client, Json
 from nettests.lab.client.events import Recorder
 from nettests.lab.client.informer import Informer
 from nettests.lab.controllers.scheduling import selects
@@ -233,11 +232,9 @@ class NodeAgent:
     async def _register(self) -> None:
         """Create the Node, or take over an existing one; then report its status."""
         node = registration.node_object(self.spec, self._profile)
-        with _existing_is_fine():
-            await self._client.create("/api/v1/nodes", node)
+        await self._client.ensure("/api/v1/nodes", node)
         await self._report()
-        with _existing_is_fine():
-            await self._client.create(_LEASES, registration.lease_object(self.spec))
+        await self._client.ensure(_LEASES, registration.lease_object(self.spec))
 
     async def _report(self) -> None:
         path = f"/api/v1/nodes/{self.spec.name}/status"
@@ -285,12 +282,3 @@ def _uid(pod: Json) -> str:
 def _log_failure(key: str, task: asyncio.Task[None]) -> None:
     if not task.cancelled() and task.exception() is not None:
         _LOG.error("pod %s: its worker failed", key, exc_info=task.exception())
-
-
-@contextlib.contextmanager
-def _existing_is_fine() -> Iterator[None]:
-    try:
-        yield
-    except ApiError as error:
-        if error.status != 409:
-            raise

@@ -38,11 +38,6 @@ def computer(hostname: str) -> dict[str, str]:
     return {"COMPUTERNAME": hostname.upper()[:15]}
 
 
-def image_variables(image: Image) -> dict[str, str]:
-    """Return the variables of an image."""
-    return dict(_WINDOWS["image"]) if image.holds_agnhost else {}
-
-
 def host_variables(hostname: str, account: str) -> dict[str, str]:
     """Return the variables of an account's processes on its node."""
     name = account.rpartition("\\")[2]
@@ -66,18 +61,6 @@ def on_host(
         else:
             merged[name.lower()] = (name, value)
     return dict(merged.values())
-
-
-def directory(shim: Shim, container_id: str, wanted: str, *, host_process: bool) -> str:
-    """Return the folder that a container starts in; without ``cmd`` paths are relative to the image's folder."""
-    if not host_process:
-        return wanted or "C:\\"
-    root = shim.root(container_id)
-    place = wanted or shim.directory
-    replaced = with_mount_point(place, root)
-    if replaced != place or shim.behind_cmd:
-        return replaced
-    return ntpath.normpath(ntpath.join(root, ntpath.splitdrive(place)[1].lstrip("\\/")))
 
 
 def host_account(shim: Shim, container_id: str, hostname: str, name: str) -> str | None:
@@ -144,7 +127,7 @@ class Run:
         if node.spec.os is OS.WINDOWS:
             if not node.profile.mechanism("service-links", 1):
                 pod = {**pod, "spec": {**pod["spec"], "enableServiceLinks": False}}
-            image = image_variables(self.image)
+            image = dict(_WINDOWS["image"]) if self.image.holds_agnhost else {}
             if not sandbox.host_process:
                 image |= computer(sandbox.hostname)
         return variables(pod, self.spec, facts, node.services(), image)
@@ -169,9 +152,13 @@ class Run:
         return replace(machine, drive=drive_of(machine, with_agnhost=self.image.holds_agnhost))
 
     def _directory(self) -> str:
-        wanted = str(self.spec.get("workingDir") or "")
-        if self.node.spec.os is OS.LINUX:
-            return wanted or "/"
-        return directory(
-            self.node.shim, self.container_id, wanted, host_process=self.sandbox.host_process
-        )
+        """Return the folder that the container starts in; without ``cmd`` paths are relative to the image's folder."""
+        wanted, shim = str(self.spec.get("workingDir") or ""), self.node.shim
+        if not self.sandbox.host_process:
+            return wanted or ("/" if self.node.spec.os is OS.LINUX else "C:\\")
+        root = shim.root(self.container_id)
+        place = wanted or shim.directory
+        replaced = with_mount_point(place, root)
+        if replaced != place or shim.behind_cmd:
+            return replaced
+        return ntpath.normpath(ntpath.join(root, ntpath.splitdrive(place)[1].lstrip("\\/")))

@@ -83,7 +83,9 @@ class SystemPrograms:
     async def _kube_proxy(self, process: Process) -> int:
         vip = self.network.source_vip
         words = [*process.argv[1:], *([] if vip is None else [f"--source-vip={vip}"])]
-        await _log_flags(process, words)
+        flags = dict(word.removeprefix("--").partition("=")[::2] for word in words)
+        for name, value in sorted({**_KUBE_PROXY_DEFAULTS, **flags}.items()):
+            await _log(process, "flags.go:64", f'FLAG: --{name}="{value}"')
         if why := _refused_mode(process.argv[1:], self.profile, self.network.spec.os):
             await process.stderr(f"{why}\n".encode())
             return 1
@@ -138,14 +140,13 @@ class SystemPrograms:
             await checks.follow(table if serves else ())
             self.programmed(table)
 
-        by_slices = linux or reads_slices(self.profile)
         return ServiceProxy(
             client,
             self.network,
             self.shared,
             programmed,
             gather=seconds_gathered(len(self.profile.nodes)),
-            by_slices=by_slices,
+            by_slices=linux or reads_slices(self.profile),
         )
 
     async def _end_forwarding(self) -> None:
@@ -258,13 +259,6 @@ async def _until_terminated(process: Process) -> int:
     return 0
 
 
-async def _log_flags(process: Process, arguments: Sequence[str]) -> None:
-    """Write the FLAG lines with which Kubernetes components begin their log."""
-    flags = dict(word.removeprefix("--").partition("=")[::2] for word in arguments)
-    for name, value in sorted({**_KUBE_PROXY_DEFAULTS, **flags}.items()):
-        await _log(process, "flags.go:64", f'FLAG: --{name}="{value}"')
-
-
 def _refused_mode(arguments: Sequence[str], profile: Profile, os: OS) -> str:
     """Return kube-proxy's error on Windows if ``--proxy-mode`` names an unsupported mode, else ``""``.
 
@@ -272,10 +266,8 @@ def _refused_mode(arguments: Sequence[str], profile: Profile, os: OS) -> str:
     their mode from the ConfigMap.
     """
     modes_given = [word.partition("=")[2] for word in arguments if word.startswith("--proxy-mode=")]
-    modes = [
-        "kernelspace",
-        *(["userspace"] if minor(profile.kubernetes_version) < _KERNELSPACE_ONLY else []),
-    ]
+    both = minor(profile.kubernetes_version) < _KERNELSPACE_ONLY
+    modes = ["kernelspace", *(["userspace"] if both else [])]
     if os is OS.LINUX or not modes_given or modes_given[-1] in {"", *modes}:
         return ""
     blank = "or blank (blank means the most-available proxy [currently 'kernelspace'])"

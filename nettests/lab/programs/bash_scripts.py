@@ -56,15 +56,11 @@ class _Connection:
 
     async def hold(self, port: int) -> int:
         """Send each line of the input, or an HTTP request for it, and print the result."""
-        process, loop, place = (
-            self.process,
-            asyncio.get_running_loop(),
-            f"/dev/tcp/{self.address}/{port}",
-        )
+        process, loop = self.process, asyncio.get_running_loop()
         try:
             connection = await transport.connect(process.machine, self.address, port)
         except OSError as error:
-            why = f"{self.address}: line 1: {place}: {_text(error)}"
+            why = f"{self.address}: line 1: /dev/tcp/{self.address}/{port}: {_text(error)}"
             await out(process, f"{self.address}: connect: {_text(error)}\n{why}\n")
             return _CONNECT_FAILS
         with connection:
@@ -76,10 +72,9 @@ class _Connection:
                     await out(process, f"took {word}\n{end}")
                     return _SCRIPT_ENDS
                 head = f"HEAD / HTTP/1.1\r\nHost: {self.name}\r\n\r\n"
+                sent = head if self.name else f"{word}\n"
                 try:
-                    await loop.sock_sendall(
-                        connection, (head if self.name else f"{word}\n").encode()
-                    )
+                    await loop.sock_sendall(connection, sent.encode())
                 except OSError as error:
                     why = f"{self.address}: line 1: echo: write error: {_text(error)}"
                     await out(process, f"{why}\nfailed {word}\n")

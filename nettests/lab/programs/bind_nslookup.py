@@ -5,7 +5,7 @@ does not (kubernetes/kubernetes #65016). Exit code 1 if nothing was found. Not i
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import dns.flags
 import dns.message
@@ -13,6 +13,7 @@ import dns.rdatatype
 import dns.reversename
 
 from nettests.lab.dns import exchange
+from nettests.lab.dns.clients import linux_candidates
 from nettests.lab.interfaces import Process, ResolverConfig
 from nettests.lab.programs.terminal import out
 from nettests.lab.topology import OS
@@ -89,17 +90,13 @@ def _candidates(process: Process, question: _Question) -> Iterator[str]:
     if exchange.from_literal(name):
         yield dns.reversename.from_address(name).to_text()
         return
-    if name.endswith("."):
-        yield name
-        return
     config = process.machine.resolver
-    ndots = config.ndots if process.machine.os is OS.LINUX else _WINDOWS_NDOTS
-    walks = question.search and (
-        process.machine.os is OS.LINUX or config.nslookup_walks or "." not in name
-    )
-    suffixed = [f"{name}.{suffix.rstrip('.')}." for suffix in config.searches if walks]
-    itself_first = name.count(".") >= ndots
-    yield from [f"{name}.", *suffixed] if itself_first else [*suffixed, f"{name}."]
+    if process.machine.os is OS.WINDOWS:
+        walks = config.nslookup_walks or "." not in name
+        config = replace(config, ndots=_WINDOWS_NDOTS, searches=config.searches if walks else ())
+    if not question.search:
+        config = replace(config, searches=())
+    yield from linux_candidates(config, name)
 
 
 async def _query_server(

@@ -9,7 +9,6 @@ All profiles but ``FLEET`` and ``EMPTY`` have the same four nodes: ``linux-1`` a
 those of its Service's backends, and those of its positive controls.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from nettests.lab.data_files import read_yaml
-from nettests.lab.errors import LabError
+from nettests.lab.errors import LabError, nearest
 from nettests.lab.selftest.runs import Check
 
 
@@ -340,9 +339,8 @@ def chosen(names: Sequence[str], faults: tuple[NamedFault, ...] = FAULTS) -> tup
     by_name = {fault.name: fault for fault in faults}
     for name in names:
         if name not in by_name:
-            near = difflib.get_close_matches(name, by_name, n=1, cutoff=0.5)
-            meant = f'Did you mean "{near[0]}"?' if near else "nettests lab selftest --list"
-            raise LabError(f'There is no named fault "{name}".', hint=meant)
+            hint = nearest(name, by_name).rstrip() or "nettests lab selftest --list"
+            raise LabError(f'There is no named fault "{name}".', hint=hint)
     return tuple(by_name[name] for name in dict.fromkeys(names)) if names else faults
 
 

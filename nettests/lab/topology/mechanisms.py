@@ -5,12 +5,11 @@ kube-proxy its arguments, so that behaviour deviates from the documents. Each sw
 pods are handled; none names an outcome. ``mechanisms.yaml`` lists them.
 """
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nettests.lab.data_files import read_yaml
-from nettests.lab.errors import LabError
+from nettests.lab.errors import LabError, nearest
 
 Switched = tuple[tuple[str, int], ...]
 """Names with their values; on and off are 1 and 0."""
@@ -54,9 +53,8 @@ def _mechanism(name: str) -> Mechanism:
     names = {mechanism.name: mechanism for mechanism in MECHANISMS}
     if name in names:
         return names[name]
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    meant = f'Did you mean "{near[0]}"?' if near else "nettests lab mechanisms lists them."
-    raise LabError(f'There is no mechanism "{name}".', hint=meant)
+    hint = nearest(name, names).rstrip() or "nettests lab mechanisms lists them."
+    raise LabError(f'There is no mechanism "{name}".', hint=hint)
 
 
 def _value(mechanism: Mechanism, text: str) -> int:

@@ -6,7 +6,6 @@ have the same layout: node ``i`` has ``172.30.0.(10+i)`` and the pod CIDR ``10.2
 and the nearest valid key. Files come from the checkout or from an installed wheel.
 """
 
-import difflib
 import io
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import fields, replace
@@ -18,7 +17,7 @@ from typing import Any, NoReturn
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
 
-from nettests.lab.errors import ProfileError
+from nettests.lab.errors import ProfileError, nearest
 from nettests.lab.topology import settings, windows_settings
 from nettests.lab.topology.cluster import (
     IPV6_NETWORKS,
@@ -120,11 +119,9 @@ def _path(name: str, folder: Path | None) -> Path:
         return Path(name)
     available = {path.stem: path for path in _paths(folder)}
     if name not in available:
-        near = difflib.get_close_matches(name, available, n=1, cutoff=0.5)
-        meant = f'Did you mean "{near[0]}"? ' if near else ""
         raise ProfileError(
             f'There is no lab profile "{name}".',
-            hint=f"{meant}Profiles: {', '.join(sorted(available))}.",
+            hint=f"{nearest(name, available)}Profiles: {', '.join(sorted(available))}.",
         )
     return available[name]
 
@@ -186,10 +183,10 @@ def _validate(document: Mapping[str, Any], file: str) -> None:
     if error.validator == "additionalProperties":
         valid_keys = sorted(error.schema["properties"])
         unknown = next(key for key in error.instance if key not in valid_keys)
-        near = difflib.get_close_matches(str(unknown), valid_keys, n=1, cutoff=0.5)
         raise ProfileError(
             f'{file}:{_line(document, (*path, unknown))}: unknown key "{_dotted((*path, unknown))}".',
-            hint=f'Did you mean "{near[0]}"?' if near else f"Keys here: {', '.join(valid_keys)}.",
+            hint=nearest(str(unknown), valid_keys).rstrip()
+            or f"Keys here: {', '.join(valid_keys)}.",
         )
     where = f"{_dotted(path)}: " if path else ""
     raise ProfileError(f"{file}:{_line(document, path)}: {where}{error.message}.")

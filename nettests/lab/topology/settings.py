@@ -5,13 +5,12 @@ Keys are those of ``nettests forecast --to``, so that one list of facts serves f
 driver follows the backend, as it does there.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from nettests.lab.errors import ProfileError
+from nettests.lab.errors import ProfileError, nearest
 from nettests.lab.topology import windows_settings
 from nettests.lab.topology.windows_settings import WindowsSettings
 
@@ -57,11 +56,9 @@ def change(document: Document, texts: Iterable[str], drivers: Drivers) -> None:
 def _read(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if name not in SETTINGS:
-        near = difflib.get_close_matches(name, SETTINGS, n=1, cutoff=0.5)
-        meant = f'Did you mean "{near[0]}"? ' if near else ""
         raise ProfileError(
             f'There is no setting "{name}" of a profile.',
-            hint=f"{meant}Settings: {', '.join(SETTINGS)}.",
+            hint=f"{nearest(name, SETTINGS)}Settings: {', '.join(SETTINGS)}.",
         )
     setting = SETTINGS[name]
     try:

@@ -110,7 +110,9 @@ class EchoSocket:
     async def _receive(self) -> "_Message":
         loop = asyncio.get_running_loop()
         if self._family is not socket.AF_INET6:
-            return _from_packet(await loop.sock_recv(self._sock, 65535))
+            packet = await loop.sock_recv(self._sock, 65535)
+            body = packet[(packet[0] & 0x0F) * 4 :]  # behind the IPv4 header
+            return _Message(source=socket.inet_ntoa(packet[12:16]), ttl=packet[8], body=body)
         arrived = asyncio.Event()
         loop.add_reader(self._sock, arrived.set)
         try:
@@ -130,12 +132,6 @@ class _Message:
     ttl: int
     body: bytes
     ipv6: bool = False
-
-
-def _from_packet(packet: bytes) -> _Message:
-    """Parse and remove the IPv4 header."""
-    body = packet[(packet[0] & 0x0F) * 4 :]
-    return _Message(source=socket.inet_ntoa(packet[12:16]), ttl=packet[8], body=body)
 
 
 def _request(family: socket.AddressFamily, identifier: int, sequence: int, payload: bytes) -> bytes:

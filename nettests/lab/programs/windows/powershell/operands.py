@@ -47,8 +47,7 @@ class Scanner:
 
     def skip(self, what: re.Pattern[str] = BLANKS) -> None:
         """Skip blanks."""
-        match = what.match(self.text, self.at)
-        self.at = match.end() if match else self.at
+        self.match(what)
 
     def peek(self, *texts: str) -> bool:
         """Whether one of the texts is next."""
