@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from nettests.lab.client import Json
 from nettests.lab.client.informer import has_condition
+from nettests.lab.controllers.workloads import owner_of
 
 MANAGED_BY = "endpointslice-controller.k8s.io"
 MANAGED_LABEL = "endpointslice.kubernetes.io/managed-by"
@@ -63,16 +64,7 @@ def slice_of(service: Json, pods: Iterable[Json], family: str = "IPv4") -> Json:
             "namespace": metadata["namespace"],
             "labels": labels,
             "annotations": _trigger(service, endpoints),
-            "ownerReferences": [
-                {
-                    "apiVersion": "v1",
-                    "kind": "Service",
-                    "name": metadata["name"],
-                    "uid": metadata["uid"],
-                    "controller": True,
-                    "blockOwnerDeletion": True,
-                }
-            ],
+            "ownerReferences": [owner_of(service, "Service")],
         },
         "addressType": family,
         "endpoints": [_slice_endpoint(endpoint) for endpoint in endpoints],

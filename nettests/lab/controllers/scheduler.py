@@ -9,7 +9,7 @@ import logging
 
 from nettests.lab.client import FAILURES, STRATEGIC, ApiError, Client, Json, pod_path
 from nettests.lab.client.events import Recorder, timestamp
-from nettests.lab.client.informer import Informer, WorkQueue
+from nettests.lab.client.informer import Informer, WorkQueue, work_beside
 from nettests.lab.controllers.scheduling import place
 
 _LOG = logging.getLogger(__name__)
@@ -37,10 +37,8 @@ class Scheduler:
         self._pods.subscribe(self._pod_changed)
         self._nodes.subscribe(self._node_changed)
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._pods.run())
-            group.create_task(self._nodes.run())
             group.create_task(self._recorder.run())
-            group.create_task(self._work())
+            await work_beside((self._pods, self._nodes), self._work)
 
     def _pod_changed(self, key: str, _old: Json | None, new: Json | None) -> None:
         if new is not None and _waits(new):
@@ -62,8 +60,6 @@ class Scheduler:
                 self._queue.add(key)
 
     async def _work(self) -> None:
-        await self._pods.synced.wait()
-        await self._nodes.synced.wait()
         while True:
             key = await self._queue.take()
             pod = self._pods.objects.get(key)

@@ -151,9 +151,12 @@ def pod_of(owner: Json, kind: str, prefix: str) -> Json:
 
 def owner_of(owner: Json, kind: str) -> Json:
     """Return the owner reference of a controller."""
-    metadata = owner["metadata"]
+    metadata, others = (
+        owner["metadata"],
+        {"Job": "batch/v1", "CronJob": "batch/v1", "Service": "v1"},
+    )
     return {
-        "apiVersion": "batch/v1" if kind in {"Job", "CronJob"} else "apps/v1",
+        "apiVersion": others.get(kind, "apps/v1"),
         "kind": kind,
         "name": metadata["name"],
         "uid": metadata["uid"],

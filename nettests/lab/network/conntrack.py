@@ -12,7 +12,7 @@ import errno
 import os
 import socket
 import struct
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -186,14 +186,46 @@ UdpFlow = tuple[Frontend, Address]
 def forget_changes(
     fd: int, old: ServiceTable, new: ServiceTable, node_address: Address, *, udp: bool
 ) -> None:
-    """Delete the flows in the namespace ``fd`` that a table change makes stale; UDP flows only with ``udp``."""
+    """Delete the flows in the namespace ``fd`` that a table change makes stale; UDP flows only with ``udp``.
+
+    These are flows to removed backends, untranslated ones to new frontends, and SYNs to backends that are gone. The
+    conntrack table is dumped once. On the worker thread only.
+    """
     old, new = _changed(old, new)
-    _forget(
-        fd,
-        removed=removed_udp_flows(old, new, node_address) if udp else frozenset(),
-        added=added_frontends(old, new, node_address),
-        present=present_backends(old, new, node_address),
-    )
+    removed = removed_udp_flows(old, new, node_address) if udp else frozenset()
+    present = present_backends(old, new, node_address)
+    tracked = [
+        each for each in added_frontends(old, new, node_address) if each.protocol in _NUMBERS
+    ]
+    flow_keys = {(dialled.address.packed, dialled.port, to.packed) for dialled, to in removed}
+    frontend_keys = set(map(_key, tracked))
+    led = {
+        _key(frontend): {address.packed for address in backends}
+        for frontend, backends in present.items()
+    }
+
+    def ended(flow: Flow) -> bool:
+        requested, answered_by = flow.original, flow.reply.source
+        destination, port = requested.destination, requested.destination_port
+        backends = led.get((requested.protocol, destination, port))
+        if flow.opening and backends is not None and answered_by not in backends:
+            return True
+        if answered_by == requested.destination:  # untranslated: it began before the rules
+            return (requested.protocol, destination, port) in frontend_keys
+        return requested.protocol == _UDP and (destination, port, answered_by) in flow_keys
+
+    dialled = (*(frontend for frontend, _ in removed), *tracked, *present)
+    addresses = {frontend.address for frontend in dialled}
+    for version in {address.version for address in addresses}:
+        destinations = {address.packed for address in addresses if address.version == version}
+        with kernel.inside_network(fd):
+            flows = flows_of(version, destinations) if count() else ()
+            if entries := [flow for flow in flows if ended(flow)]:
+                _delete(version, entries)
+
+
+def _key(frontend: Frontend) -> tuple[int, bytes, int]:
+    return _NUMBERS[frontend.protocol], frontend.address.packed, frontend.port
 
 
 def _changed(old: ServiceTable, new: ServiceTable) -> tuple[ServiceTable, ServiceTable]:
@@ -255,51 +287,6 @@ def _udp_flows(table: ServiceTable, node_address: Address) -> Iterator[UdpFlow]:
         if service.protocol == "UDP":
             for frontend in frontends(service, node_address):
                 yield from ((frontend, backend.address) for backend in service.backends)
-
-
-def _forget(
-    fd: int,
-    *,
-    removed: frozenset[UdpFlow],
-    added: frozenset[Frontend],
-    present: Mapping[Frontend, frozenset[Address]],
-) -> None:
-    """Delete entries of ``removed`` flows, untranslated ones to ``added`` frontends, and of SYNs to backends not ``present``.
-
-    The conntrack table of the namespace ``fd`` is dumped once. On the worker thread only.
-    """
-    tracked_frontends = [frontend for frontend in added if frontend.protocol in _NUMBERS]
-    flow_keys = {(dialled.address.packed, dialled.port, to.packed) for dialled, to in removed}
-    frontend_keys = {
-        (_NUMBERS[frontend.protocol], frontend.address.packed, frontend.port)
-        for frontend in tracked_frontends
-    }
-
-    led = {
-        (_NUMBERS[frontend.protocol], frontend.address.packed, frontend.port): {
-            address.packed for address in backends
-        }
-        for frontend, backends in present.items()
-    }
-
-    def ended(flow: Flow) -> bool:
-        requested, answered_by = flow.original, flow.reply.source
-        destination, port = requested.destination, requested.destination_port
-        backends = led.get((requested.protocol, destination, port))
-        if flow.opening and backends is not None and answered_by not in backends:
-            return True
-        if answered_by == requested.destination:  # untranslated: it began before the rules
-            return (requested.protocol, destination, port) in frontend_keys
-        return requested.protocol == _UDP and (destination, port, answered_by) in flow_keys
-
-    dialled = (*(frontend for frontend, _ in removed), *tracked_frontends, *present)
-    addresses = {frontend.address for frontend in dialled}
-    for version in {address.version for address in addresses}:
-        destinations = {address.packed for address in addresses if address.version == version}
-        with kernel.inside_network(fd):
-            flows = flows_of(version, destinations) if count() else ()
-            if entries := [flow for flow in flows if ended(flow)]:
-                _delete(version, entries)
 
 
 def _delete(version: int, flows: Iterable[Flow]) -> None:

@@ -23,7 +23,6 @@ from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.environment import kernel_hostname, resolver
 from nettests.lab.node.status import (
     ContainerView,
-    Manner,
     Rejection,
     SandboxView,
     creating_view,
@@ -252,7 +251,8 @@ class PodWorker:
             view,
             self._views("containers", self._containers),
             self._views("initContainers", self._init),
-            manner=Manner(minor=node.minor, os=node.spec.os),
+            minor=node.minor,
+            os=node.spec.os,
             now=timestamp(),
         )
         if status != self._sent:

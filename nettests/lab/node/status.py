@@ -25,14 +25,6 @@ _POD_RESOURCES = 35
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manner:
-    """The kubelet that reports the status: of Kubernetes 1.``minor`` on ``os``."""
-
-    minor: int
-    os: OS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ContainerView:
     """One container: ``state`` and ``last_state`` are in the API's form."""
 
@@ -92,10 +84,11 @@ def pod_status(
     containers: Sequence[ContainerView],
     init: Sequence[ContainerView],
     *,
-    manner: Manner,
+    minor: int,
+    os: OS,
     now: str,
 ) -> Json:
-    """Return the whole status for a merge patch (``None`` removes a field).
+    """Return the whole status for a merge patch (``None`` removes a field), as of a kubelet 1.``minor``.
 
     A kubelet reports the pod's address once it has handled a container.
     """
@@ -110,14 +103,14 @@ def pod_status(
         "podIP": addresses[0] if addresses else None,
         "podIPs": [{"ip": address} for address in addresses] or None,
         "startTime": sandbox.start_time,
-        "containerStatuses": _container_statuses(pod, "containers", containers, manner),
+        "containerStatuses": _container_statuses(pod, "containers", containers, minor, os),
     }
     if init:
-        statuses = _container_statuses(pod, "initContainers", init, manner)
+        statuses = _container_statuses(pod, "initContainers", init, minor, os)
         status["initContainerStatuses"] = statuses
-    if manner.minor >= _POD_RESOURCES:
+    if minor >= _POD_RESOURCES:
         status["resources"] = {}
-    if manner.minor >= _OBSERVED_GENERATION:
+    if minor >= _OBSERVED_GENERATION:
         _observe(status, pod["metadata"].get("generation"))
     return status
 
@@ -149,7 +142,7 @@ def _observe(status: Json, generation: int | None) -> None:
 
 
 def _container_statuses(
-    pod: Json, field: str, views: Sequence[ContainerView], manner: Manner
+    pod: Json, field: str, views: Sequence[ContainerView], minor: int, os: OS
 ) -> list[Json]:
     specs = {spec["name"]: spec for spec in pod["spec"].get(field) or ()}
     statuses = []
@@ -167,15 +160,15 @@ def _container_statuses(
         if view.container_id:
             status["containerID"] = view.container_id
         mounts = specs.get(view.name, {}).get("volumeMounts")
-        if mounts and manner.minor >= _VOLUME_MOUNTS:
+        if mounts and minor >= _VOLUME_MOUNTS:
             status["volumeMounts"] = [
                 {"name": mount["name"], "mountPath": mount["mountPath"]}
                 | (_READ_ONLY if mount.get("readOnly") else {})
                 for mount in mounts
             ]
-        if view.container_id and manner.minor >= _RESOURCES_AND_USER:
+        if view.container_id and minor >= _RESOURCES_AND_USER:
             status["resources"] = {}
-            if manner.os is OS.LINUX:
+            if os is OS.LINUX:
                 status["user"] = {"linux": {"uid": 0, "gid": 0, "supplementalGroups": [0]}}
         statuses.append(status)
     return statuses

@@ -21,7 +21,6 @@ from nettests.lab.node.images import (
 from nettests.lab.node.registration import node_object, node_status
 from nettests.lab.node.status import (
     ContainerView,
-    Manner,
     SandboxView,
     creating_view,
     pod_status,
@@ -163,8 +162,8 @@ def test_a_status_has_the_recorded_phase_and_conditions(note: str) -> None:
         start_time=recorded["startTime"],
     )
     views = [_view(status) for status in recorded["containerStatuses"]]
-    manner = Manner(minor=36, os=OS.LINUX)
-    made = pod_status({**pod, "status": {}}, sandbox, views, [], manner=manner, now=NOW)
+    new_pod = {**pod, "status": {}}
+    made = pod_status(new_pod, sandbox, views, [], minor=36, os=OS.LINUX, now=NOW)
     assert made["phase"] == recorded["phase"]
     assert _conditions(made) == _conditions(recorded)
     for field in ("hostIP", "hostIPs", "podIP", "podIPs", "startTime"):
@@ -234,8 +233,7 @@ def test_an_address_is_told_with_the_first_container_that_was_dealt_with() -> No
 
 def _status(pod: Json, view: ContainerView, minor: int = 36) -> Json:
     sandbox = SandboxView(host_addresses=LINUX.addresses, addresses=("10.244.1.2",), start_time=NOW)
-    manner = Manner(minor=minor, os=OS.LINUX)
-    return pod_status(pod, sandbox, [view], [], manner=manner, now=NOW)
+    return pod_status(pod, sandbox, [view], [], minor=minor, os=OS.LINUX, now=NOW)
 
 
 def _pod(**spec: Any) -> Json:

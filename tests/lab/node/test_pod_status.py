@@ -7,7 +7,6 @@ import pytest
 
 from nettests.lab.node.status import (
     ContainerView,
-    Manner,
     SandboxView,
     creating_view,
     phase,
@@ -114,8 +113,7 @@ def status(
         start_time=EARLIER,
         running=running,
     )
-    manner = Manner(minor=minor, os=os)
-    return pod_status(pod, sandbox, views, init or [], manner=manner, now=NOW)
+    return pod_status(pod, sandbox, views, init or [], minor=minor, os=os, now=NOW)
 
 
 def conditions(made: Json) -> dict[str, Json]:
