@@ -80,7 +80,7 @@ class LoadBalancerController:
     async def _report(self, service: Json, address: Address) -> None:
         metadata = service["metadata"]
         entry: Json = {"ip": str(address)}
-        if int(self._profile.kubernetes_version.split(".")[1]) >= _MODE_SINCE:
+        if self._profile.minor >= _MODE_SINCE:
             entry["ipMode"] = "VIP"
         path = f"/api/v1/namespaces/{metadata['namespace']}/services/{metadata['name']}/status"
         await self._client.patch(path, {"status": {"loadBalancer": {"ingress": [entry]}}})

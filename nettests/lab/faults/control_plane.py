@@ -16,9 +16,9 @@ from nettests.lab.faults.targets import (
     Options,
     Targets,
     added,
+    alone,
     changed,
     fault,
-    only_one,
     pods_until,
     silenced,
 )
@@ -52,12 +52,11 @@ def _exec_ends(name: str, ending: Ending) -> None:
     @fault(name)
     async def inject(lab: Targets, options: Options) -> AsyncIterator[None]:
         node, struck = lab.node(options), _struck(options, 1)
-        only_one(lab.api, "exec_ending", "exec")
 
         def ends(channel: ChannelRequest) -> Ending:
             return ending if node in {None, channel.node} and struck() else Ending.TOLD
 
-        with changed([lab.api], exec_ending=ends):
+        with alone(lab.api, "exec", exec_ending=ends):
             yield
 
 
@@ -68,8 +67,7 @@ _exec_ends("exit-code-lost", Ending.UNTOLD)
 @fault("attach-silent")
 async def _attach_silent(lab: Targets, options: Options) -> AsyncIterator[None]:
     node = lab.node(options)
-    only_one(lab.api, "attach_mute", "attach")
-    with changed([lab.api], attach_mute=lambda channel: node in {None, channel.node}):
+    with alone(lab.api, "attach", attach_mute=lambda channel: node in {None, channel.node}):
         yield
 
 
@@ -99,8 +97,7 @@ def _refused(lab: Targets, concerned: Callable[[ChannelRequest], bool]) -> Itera
         why = f"dial tcp {address}:10250: connect: connection refused"
         return why if concerned(channel) else None
 
-    only_one(lab.api, "channel_down", "channels")
-    with changed([lab.api], channel_down=broken):
+    with alone(lab.api, "channels", channel_down=broken):
         lab.api.cut(concerned)
         yield
 
@@ -123,8 +120,7 @@ def _before_requests(name: str, rate: float, strike: Callable[[Options], Awaitab
             if from_user.get() and struck():
                 await strike(options)
 
-        only_one(lab.api, "before_request", "the API server")
-        with changed([lab.api], before_request=hook):
+        with alone(lab.api, "the API server", before_request=hook):
             yield
 
 
@@ -152,17 +148,16 @@ _in_front("expired-tokens", lambda lab, rate, seed: expired_tokens(rate, seed, l
 
 @fault("pods-changed")
 async def _pods_changed(lab: Targets, options: Options) -> AsyncIterator[None]:
-    only_one(lab.api, "mutating", "webhooks")
     match = json_object(options, "match") if "match" in options else {}
     webhook = webhooks.mutating(json_object(options, "patch"), match)
-    with changed([lab.api], mutating=webhook):
+    with alone(lab.api, "webhooks", mutating=webhook):
         yield
 
 
 @fault("pods-refused")
 async def _pods_refused(lab: Targets, options: Options) -> AsyncIterator[None]:
-    only_one(lab.api, "validating", "webhooks")
-    with changed([lab.api], validating=webhooks.validating(json_object(options, "match"))):
+    webhook = webhooks.validating(json_object(options, "match"))
+    with alone(lab.api, "webhooks", validating=webhook):
         yield
 
 

@@ -166,10 +166,13 @@ async def pods_until(
         await asyncio.gather(following, return_exceptions=True)
 
 
-def only_one(holder: object, name: str, what: str) -> None:
-    """Raise ``LabError`` if another fault of the same attribute is in force."""
-    if getattr(holder, name) is not None:
+@contextmanager
+def alone(holder: object, what: str, **value: object) -> Iterator[None]:
+    """Set an attribute during the block; ``LabError`` if another fault of it is in force."""
+    if any(getattr(holder, name) is not None for name in value):
         raise LabError(f"A fault of {what} is in force already.", hint="nettests lab fault clear")
+    with changed([holder], **value):
+        yield
 
 
 async def together(undoing: list[Undo]) -> Undo:

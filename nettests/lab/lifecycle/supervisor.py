@@ -44,13 +44,13 @@ from nettests.lab.network.fabric import LabFabric
 from nettests.lab.network.overlay import pod_mtu
 from nettests.lab.node.agent import GatedClient, NodeAgent, NodeKubelet
 from nettests.lab.node.images import Kind
-from nettests.lab.node.registration import minor
 from nettests.lab.node.serving import connect
 from nettests.lab.node.system import SystemPrograms
 from nettests.lab.outside.datagram_proxy import DatagramProxy
 from nettests.lab.outside.forward_proxy import USER, OutsideProxy, OutsideServer
 from nettests.lab.programs.images import run as run_program
 from nettests.lab.programs.sockets.transport import listen
+from nettests.lab.programs.terminal import drop
 from nettests.lab.topology import NodeSpec, Profile
 
 _LOG = logging.getLogger(__name__)
@@ -188,7 +188,7 @@ class Lab:
     def _start_outside(self, group: asyncio.TaskGroup, fabric: LabFabric) -> None:
         profile = self._profile
         server = OutsideServer(profile, fabric.outside_server)
-        group.create_task(server.run(_drop))
+        group.create_task(server.run(drop))
         resolver = OutsideResolver({profile.outside_name: profile.outside_server})
         resolver.start(fabric.outside_server, profile.outside_server)
         proxy = OutsideProxy(self._sockets.proxy, fabric.outside_client, self._proxy_token)
@@ -201,7 +201,7 @@ class Lab:
     def _start_components(
         self, group: asyncio.TaskGroup, fabric: LabFabric, issued: documents.Certificates
     ) -> None:
-        version, apart = minor(self._profile.kubernetes_version), self._on("anti-affinity")
+        version, apart = self._profile.minor, self._on("anti-affinity")
         components: dict[str, Callable[[Client], Awaitable[None]]] = {
             "kube-scheduler": lambda c: Scheduler(c, version, apart=apart).run(),
             "endpoint-controller": lambda c: EndpointController(c).run(),
@@ -322,7 +322,3 @@ class Lab:
     def _done(self, phase: str) -> None:
         self._phases[phase] = round(time.monotonic() - self._started, 3)
         self._tell(phase)
-
-
-async def _drop(_text: bytes) -> None:
-    """Drop the outside server's log."""

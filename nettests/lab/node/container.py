@@ -291,7 +291,9 @@ class Container:
             execute=self._run_quietly,
             locale=self._node.profile.windows.message_locale,
         )
-        return Health(self._spec, prober, self._state, self._tell, kill, minor=self._node.minor)
+        return Health(
+            self._spec, prober, self._state, self._tell, kill, minor=self._node.profile.minor
+        )
 
     async def _run_quietly(self, argv: Sequence[str]) -> Ended:
         keep = keeping(output := bytearray())

@@ -115,11 +115,6 @@ class NodeContext:
         spec = self.spec
         return shim_of(spec.runtime, spec.windows_release, self.profile.windows)
 
-    @property
-    def minor(self) -> int:
-        """The kubelet's version: Kubernetes 1.``minor``."""
-        return int(self.profile.kubernetes_version.split(".")[1])
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:

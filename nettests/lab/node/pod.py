@@ -251,7 +251,7 @@ class PodWorker:
             view,
             self._views("containers", self._containers),
             self._views("initContainers", self._init),
-            minor=node.minor,
+            minor=node.profile.minor,
             os=node.spec.os,
             now=timestamp(),
         )

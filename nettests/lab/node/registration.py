@@ -155,11 +155,6 @@ _FEATURES_SINCE = 33
 _DECLARED_SINCE = 36
 
 
-def minor(version: str) -> int:
-    """Return ``24`` for ``v1.24.17``."""
-    return int(version.split(".")[1])
-
-
 def node_object(spec: NodeSpec, profile: Profile) -> Json:
     """Return the Node as its kubelet registers it, Ready."""
     google = profile.mechanism("google-labels", 0)  # makes nodes look like Google's managed ones
@@ -169,7 +164,7 @@ def node_object(spec: NodeSpec, profile: Profile) -> Json:
         "metadata": {
             "name": spec.name,
             "labels": {
-                **_labels(spec, minor(profile.kubernetes_version)),
+                **_labels(spec, profile.minor),
                 **({"cloud.google.com/gke-nodepool": spec.os.value} if google else {}),
                 **plugin_objects.labels(spec, profile),
             },
@@ -197,7 +192,6 @@ def node_status(spec: NodeSpec, profile: Profile) -> Json:
     resources = dict(_DATA["resources"])
     if spec.os is OS.WINDOWS and profile.mechanism("huge-pages", 0):
         resources["hugepages-2Mi"] = "64Mi"
-    release = minor(profile.kubernetes_version)
     now = timestamp()
     times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
     status: Json = {
@@ -209,12 +203,12 @@ def node_status(spec: NodeSpec, profile: Profile) -> Json:
             {"type": "Hostname", "address": spec.name},
         ],
         "daemonEndpoints": {"kubeletEndpoint": {"Port": KUBELET_PORT}},
-        "nodeInfo": _node_info(spec, profile.kubernetes_version),
+        "nodeInfo": _node_info(spec, profile),
         "images": [{"names": [f"{AGNHOST}:2.63.0"], "sizeBytes": 206367587}],
     }
-    if spec.os is OS.LINUX and release >= _FEATURES_SINCE:
+    if spec.os is OS.LINUX and profile.minor >= _FEATURES_SINCE:
         status["features"] = {"supplementalGroupsPolicy": True}
-    if release >= _DECLARED_SINCE:
+    if profile.minor >= _DECLARED_SINCE:
         status["declaredFeatures"] = ["ExtendWebSocketsToKubelet"]
     return status
 
@@ -257,9 +251,9 @@ def _taint(text: str) -> Json:
     return {"key": key, "value": value, "effect": effect}
 
 
-def _node_info(spec: NodeSpec, version: str) -> Json:
+def _node_info(spec: NodeSpec, profile: Profile) -> Json:
     identity = uuid.uuid5(uuid.NAMESPACE_DNS, spec.name)
-    windows = spec.os is OS.WINDOWS
+    windows, version = spec.os is OS.WINDOWS, profile.kubernetes_version
     return {
         "machineID": spec.name if windows else identity.hex,
         "systemUUID": str(identity).upper() if windows else str(identity),
@@ -268,7 +262,7 @@ def _node_info(spec: NodeSpec, version: str) -> Json:
         "osImage": PRODUCTS[spec.build or 0] if windows else "Debian GNU/Linux 12 (bookworm)",
         "containerRuntimeVersion": spec.runtime,
         "kubeletVersion": version,
-        "kubeProxyVersion": "" if minor(version) >= _NO_PROXY_VERSION_SINCE else version,
+        "kubeProxyVersion": "" if profile.minor >= _NO_PROXY_VERSION_SINCE else version,
         "operatingSystem": spec.os.value,
         "architecture": "amd64",
     }

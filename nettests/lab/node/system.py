@@ -18,7 +18,7 @@ from nettests.lab.dns.zone import DnsView
 from nettests.lab.interfaces import Namespace, NodeNetwork, Process
 from nettests.lab.node.cni_files import installed
 from nettests.lab.node.images import Kind
-from nettests.lab.node.registration import configuration, kube_proxy_line, minor
+from nettests.lab.node.registration import configuration, kube_proxy_line
 from nettests.lab.node.serving import Answer, HealthChecks, answering, as_json
 from nettests.lab.programs.golang import requests
 from nettests.lab.programs.golang.requests import Response
@@ -239,7 +239,7 @@ def _health_of(profile: Profile, *, synced: bool) -> Response:
     """Return kube-proxy's ``/healthz`` answer; per family since 1.34 (``pkg/proxy/healthcheck``)."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     body: dict[str, object] = {"lastUpdated": now, "currentTime": now, "nodeEligible": True}
-    if minor(profile.kubernetes_version) >= _HEALTH_PER_FAMILY:
+    if profile.minor >= _HEALTH_PER_FAMILY:
         family = {"lastUpdated": now, "healthy": synced}
         body |= {"healthy": synced, "status": {"IPv4": family, "IPv6": family}}
     return as_json(body, 200 if synced else 503)
@@ -266,7 +266,7 @@ def _refused_mode(arguments: Sequence[str], profile: Profile, os: OS) -> str:
     their mode from the ConfigMap.
     """
     modes_given = [word.partition("=")[2] for word in arguments if word.startswith("--proxy-mode=")]
-    both = minor(profile.kubernetes_version) < _KERNELSPACE_ONLY
+    both = profile.minor < _KERNELSPACE_ONLY
     modes = ["kernelspace", *(["userspace"] if both else [])]
     if os is OS.LINUX or not modes_given or modes_given[-1] in {"", *modes}:
         return ""
@@ -280,5 +280,5 @@ async def _log(process: Process, where: str, text: str) -> None:
 
 def reads_slices(profile: Profile) -> bool:
     """Whether kube-proxy on Windows reads EndpointSlices; otherwise it reads Endpoints."""
-    usual = minor(profile.kubernetes_version) >= _WINDOWS_SLICES
+    usual = profile.minor >= _WINDOWS_SLICES
     return bool(profile.mechanism("endpoint-slices", usual))

@@ -241,6 +241,11 @@ class Profile:
     outside_tcp_port: int = 80
     outside_udp_port: int = 8081
 
+    @property
+    def minor(self) -> int:
+        """Return ``24`` for Kubernetes ``v1.24.17``."""
+        return int(self.kubernetes_version.split(".")[1])
+
     def mechanism(self, name: str, default: int) -> int:
         """Return a mechanism's value: the user's, else ``default``."""
         return dict(self.mechanisms).get(name, default)
