@@ -128,7 +128,7 @@ class Told(Recorder):
         self, about: Json, kind: str, reason: str, message: str, container: str = ""
     ) -> None:
         """Keep the time, the reason and the message of an event."""
-        assert about["kind"] == "Pod", (kind, container)
+        assert about.get("kind", "Pod") == "Pod", (kind, container)
         moment = round(asyncio.get_running_loop().time(), 3)
         self.events.append((moment, reason, message))
 
