@@ -97,6 +97,28 @@ def test_lookups_that_wait_beside_prompt_queries_of_one_type_are_told_from_a_lat
         assert found.cause == "Queries to the cluster DNS are answered only after 2.4 s or more"
 
 
+@pytest.mark.parametrize("seconds", [15.0, 0.1])
+def test_queries_sent_again_while_all_names_are_late_are_not_lost(
+    quiet: Results, seconds: float
+) -> None:
+    """Resolvers repeat a query whose answer is late; one whose other answers are prompt lost a packet."""
+    results = delayed(quiet, queries_cluster_dns)
+    again = {one.id for one in results.checks if one.verdict is Verdict.FLAKY}
+    again = set(sorted(again)[:4])
+
+    def of(one: CheckResult) -> CheckResult:
+        if one.id not in again or one.observation is None:
+            return one
+        attempts = tuple(replace(each, elapsed=seconds) for each in one.observation.attempts)
+        resent = "a query to the name server that is lost is sent again after 5 s"
+        seen = replace(one.observation, attempts=attempts, slow=None, resent=resent)
+        return replace(one, observation=seen)
+
+    found = holding(quiet, [of(one) for one in results.checks]).incidents
+    assert found[0].cause.startswith("Lookups in the cluster DNS take 2.4 s or more")
+    assert len(found) == (1 if seconds > 1 else 2)
+
+
 def test_what_times_out_beside_late_answers_belongs_to_them(quiet: Results) -> None:
     """A path that is so slow that some answers outlast the client's patience loses nothing."""
 
