@@ -66,7 +66,7 @@ def beside_single_queries(slowness: Slowness, ran: Sequence[CheckResult]) -> Slo
         if result.check.target.kind is TargetKind.DNS_SERVICE and result.observation
     ]
     losses = [seen.loss for seen in counted if seen.loss]
-    took = [one.elapsed / one.tries for seen in counted for one in seen.attempts]
+    took = [train.elapsed / train.tries for seen in counted for train in seen.attempts]
     if not took or any(loss.lost for loss in losses) or median(took) > slowness.least * _SOONER:
         return slowness
     return replace(slowness, single=sum(loss.sent for loss in losses))
