@@ -32,8 +32,6 @@ from nettests.lab.apiserver.access import Access
 from nettests.lab.apiserver.call import Call, Server
 from nettests.lab.apiserver.channels import end_tasks
 from nettests.lab.apiserver.generic_registry import Objects
-from nettests.lab.apiserver.request import Request
-from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings
 from nettests.lab.apiserver.status import ApiError, PlainError, internal, method_not_supported
 from nettests.lab.apiserver.store import Store
@@ -194,7 +192,7 @@ def _no_resource() -> ApiError:
     return ApiError(404, "NotFound", "the server could not find the requested resource", {})
 
 
-def _handler(wanted: Request, resource: Resource) -> Handler:
+def _handler(wanted: request.Request, resource: resources.Resource) -> Handler:
     if wanted.subresource:
         if wanted.subresource not in resource.subresources:
             raise _no_resource()
@@ -214,7 +212,7 @@ def _handler(wanted: Request, resource: Resource) -> Handler:
     return handler
 
 
-def _bare_path(server: Server, http: web.Request, wanted: Request) -> web.Response:
+def _bare_path(server: Server, http: web.Request, wanted: request.Request) -> web.Response:
     path = wanted.path.rstrip("/") or "/"
     accept = http.headers.get("Accept", "")
     if path in {"/healthz", "/livez", "/readyz"}:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from nettests.lab.apiserver import patch, resources, status
 from nettests.lab.apiserver.generic_registry import Objects, now
 from nettests.lab.apiserver.resources import Resource
-from nettests.lab.apiserver.status import bad_request, conflict
 from nettests.lab.apiserver.store import Record
 from nettests.lab.interfaces import Json
 
@@ -40,7 +39,7 @@ def read_options(query: Mapping[str, str], body: Json) -> DeleteOptions:
     try:
         seconds = None if grace is None else int(grace)
     except ValueError as error:
-        raise bad_request(f'invalid gracePeriodSeconds: "{grace}"') from error
+        raise status.bad_request(f'invalid gracePeriodSeconds: "{grace}"') from error
     policy = body.get("propagationPolicy") or query.get("propagationPolicy")
     if body.get("orphanDependents") or query.get("orphanDependents") == "true":
         policy = "Orphan"
@@ -99,7 +98,7 @@ def _check(resource: Resource, record: Record, options: DeleteOptions) -> None:
                 f"{what} in object meta: {stored}"
             )
         if wanted is not None and wanted != stored:
-            raise conflict(resource, name, why)
+            raise status.conflict(resource, name, why)
 
 
 def _grace(resource: Resource, body: Json, options: DeleteOptions) -> int:

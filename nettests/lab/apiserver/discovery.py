@@ -8,7 +8,6 @@ validation; ``/openapi/v2`` is a document without definitions, so that kubectl l
 from collections.abc import Callable, Mapping
 
 from nettests.lab.apiserver import resources
-from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings, Version
 from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
@@ -72,7 +71,7 @@ def resource_list(group_name: str, version_name: str, minor: int) -> Json | None
     }
 
 
-def _entries(resource: Resource) -> list[Json]:
+def _entries(resource: resources.Resource) -> list[Json]:
     entry: Json = {
         "name": resource.plural,
         "singularName": resource.singular,
@@ -90,7 +89,7 @@ def _entries(resource: Resource) -> list[Json]:
 _SUBRESOURCES = read_yaml(__package__, "kinds.yaml")["subresources"]
 
 
-def _subentry(resource: Resource, name: str) -> Json:
+def _subentry(resource: resources.Resource, name: str) -> Json:
     verbs, kind, group_name, version_name = _SUBRESOURCES[name]
     if name == "proxy":
         kind = f"{resource.kind}ProxyOptions"
@@ -125,7 +124,7 @@ def _openapi(group_name: str, version_name: str, minor: int) -> Json | None:
     }
 
 
-def _patch_path(resource: Resource) -> tuple[str, Json]:
+def _patch_path(resource: resources.Resource) -> tuple[str, Json]:
     root = f"/apis/{resource.group}/{resource.version}" if resource.group else "/api/v1"
     where = "/namespaces/{namespace}" if resource.namespaced else ""
     names = ("dryRun", "fieldManager", "fieldValidation", "force")

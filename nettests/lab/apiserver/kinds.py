@@ -19,7 +19,6 @@ from nettests.lab.apiserver import (
     validation,
 )
 from nettests.lab.apiserver.pod_admission import Context
-from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.status import FieldError, forbidden_value, required
 from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
@@ -165,6 +164,6 @@ _STRATEGIES = {
 }
 
 
-def strategy(resource: Resource) -> Strategy:
+def strategy(resource: resources.Resource) -> Strategy:
     """Return the rules of a kind."""
     return _STRATEGIES.get(resource.key, _PLAIN)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from nettests.lab.apiserver import defaults, pod_validation, quota, resources, windows
-from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings
 from nettests.lab.apiserver.status import ApiError, FieldError, forbidden
 from nettests.lab.apiserver.store import Store
@@ -161,7 +160,7 @@ class Context:
     store: Store
     settings: ApiSettings
 
-    def body(self, resource: Resource, namespace: str, name: str) -> Json | None:
+    def body(self, resource: resources.Resource, namespace: str, name: str) -> Json | None:
         """Return a stored object, if there is one."""
         record = self.store.get(resource.key, namespace, name)
         return record.body if record else None

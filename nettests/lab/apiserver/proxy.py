@@ -20,7 +20,6 @@ from aiohttp import web
 
 from nettests.lab.apiserver import resources
 from nettests.lab.apiserver.call import Call
-from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.responses import GO_PHRASES, api_headers
 from nettests.lab.apiserver.status import ApiError, bad_request, unavailable
 from nettests.lab.interfaces import Duplex
@@ -97,7 +96,7 @@ class _Target:
     tls: bool = False
 
 
-def _split_name(text: str, resource: Resource) -> tuple[str, str, str]:
+def _split_name(text: str, resource: resources.Resource) -> tuple[str, str, str]:
     """Split ``[scheme:]name[:port]`` into scheme, name and port (empty when absent)."""
     match text.split(":"):
         case [name]:

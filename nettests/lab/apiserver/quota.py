@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from nettests.lab.apiserver import resources
-from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.status import forbidden
 from nettests.lab.apiserver.store import Store
 from nettests.lab.interfaces import Json
@@ -48,7 +47,7 @@ def spelled(amount: Fraction, resource: str) -> str:
     return str(whole)
 
 
-def _charge(resource: Resource, item: Json) -> dict[str, Fraction]:
+def _charge(resource: resources.Resource, item: Json) -> dict[str, Fraction]:
     costs = {f"count/{resource.qualified}": Fraction(1)}
     if resource.plural in {"configmaps", "secrets", "services", QUOTAS}:
         costs[resource.plural] = Fraction(1)
@@ -80,7 +79,7 @@ def _every_container(spec: Json) -> tuple[Json, ...]:
     return (*(spec.get("initContainers") or ()), *spec["containers"])
 
 
-def admit(resource: Resource, item: Json, store: Store) -> None:
+def admit(resource: resources.Resource, item: Json, store: Store) -> None:
     """Raise ``ApiError`` if a quota of the namespace has no room for a new object."""
     namespace, name = item["metadata"].get("namespace", ""), item["metadata"].get("name", "")
     for record in store.records(QUOTAS, namespace):
@@ -88,7 +87,7 @@ def admit(resource: Resource, item: Json, store: Store) -> None:
             raise forbidden(resource, name, why)
 
 
-def _refusal(quota: Json, resource: Resource, item: Json, store: Store) -> str:
+def _refusal(quota: Json, resource: resources.Resource, item: Json, store: Store) -> str:
     hard, name = _hard(quota), quota["metadata"]["name"]
     costs = _charge(resource, item)
     concerned = {

@@ -27,7 +27,6 @@ from nettests.lab.apiserver.request import flag
 from nettests.lab.apiserver.responses import JSON, api_headers
 from nettests.lab.apiserver.status import ApiError, bad_request, expired, forbidden_value, invalid
 from nettests.lab.apiserver.store import PINNED, Change, HistoryGoneError, Pinned, Record, Selects
-from nettests.lab.apiserver.views import Form, negotiate, render_event
 from nettests.lab.interfaces import Json
 
 Send = Callable[[list[str]], Awaitable[None]]
@@ -64,7 +63,7 @@ class _Watch:
     """The parameters of one watch."""
 
     call: Call
-    form: Form
+    form: views.Form
     selects: Selects
     pinned: Pinned | None
     bookmarks: bool
@@ -87,7 +86,7 @@ def _read(call: Call) -> _Watch:
         raise bad_request(f"invalid resource version or timeout: {error}") from error
     return _Watch(
         call=call,
-        form=negotiate(call.accept),
+        form=views.negotiate(call.accept),
         selects=selection(call),
         pinned=stated_field(query.get("fieldSelector", ""), call.resource.key, PINNED),
         bookmarks=flag(query, "allowWatchBookmarks"),
@@ -193,7 +192,7 @@ def _lines(wanted: _Watch, changes: Iterable[Change]) -> list[str]:
 
 def _line(wanted: _Watch, kind: str, record: Record) -> str:
     call = wanted.call
-    return render_event(wanted.form, call.resource, kind, record, call.include_object)
+    return views.render_event(wanted.form, call.resource, kind, record, call.include_object)
 
 
 def _bookmark(wanted: _Watch, version: int, *, initial_end: bool) -> str:

@@ -12,9 +12,7 @@ import click
 from nettests.lab.cli import group
 from nettests.lab.errors import StateError
 from nettests.lab.folders import control, state
-from nettests.lab.folders.state import LabFolder
 from nettests.lab.lifecycle import launch
-from nettests.lab.lifecycle.launch import Phase
 from nettests.lab.topology import mechanisms, profiles
 
 
@@ -110,7 +108,7 @@ def down(*, name: str, everything: bool) -> None:
         sys.exit(1)
 
 
-def _stop(folder: LabFolder) -> None:
+def _stop(folder: state.LabFolder) -> None:
     ran = launch.down(folder)
     what = "stopped" if ran else "was not running; what it left is removed"
     click.echo(f'Lab "{folder.name}" {what}.')
@@ -157,7 +155,7 @@ def _show_row(row: dict[str, Any]) -> None:
     click.echo(f"{row['name']:<12} {row['profile']:<24} {condition}  {row['kubeconfig']}")
 
 
-def _show_one(folder: LabFolder, *, as_json: bool) -> None:
+def _show_one(folder: state.LabFolder, *, as_json: bool) -> None:
     answer = control.request(folder.path, {"do": "status"})
     if as_json:
         click.echo(json.dumps({**group.description(folder), **answer}))
@@ -169,7 +167,7 @@ def _show_one(folder: LabFolder, *, as_json: bool) -> None:
         click.echo(f"  namespace {namespace}: /proc/{answer['pid']}/fd/{descriptor}")
 
 
-def _show(phase: Phase) -> None:
+def _show(phase: launch.Phase) -> None:
     click.echo(f"{phase.seconds:6.2f} s  {phase.name}", err=True)
 
 

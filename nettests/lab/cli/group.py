@@ -10,7 +10,6 @@ import click
 
 from nettests.lab.errors import LabError, StateError
 from nettests.lab.folders import places, state
-from nettests.lab.folders.state import LabFolder
 
 NAME = click.option("--name", default="lab", show_default=True, help="Name of the lab.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
@@ -59,7 +58,7 @@ def lab() -> None:
     """
 
 
-def running(name: str) -> LabFolder:
+def running(name: str) -> state.LabFolder:
     """Return the folder of the lab of that name, which runs."""
     folder = state.folder(name)
     if not folder.runs():
@@ -69,7 +68,7 @@ def running(name: str) -> LabFolder:
     return folder
 
 
-def description(folder: LabFolder) -> dict[str, Any]:
+def description(folder: state.LabFolder) -> dict[str, Any]:
     """Return what ``--json`` tells of one lab."""
     record = folder.record()
     return {

@@ -24,7 +24,6 @@ import dns.rrset
 
 from nettests.lab.dns import zone
 from nettests.lab.dns.exchange import PORT, NoAnswerError, query_servers, question
-from nettests.lab.dns.zone import DnsView
 from nettests.lab.interfaces import Namespace
 
 Trouble = Callable[[IPv4Address, dns.message.Message], Awaitable[dns.message.Message]]
@@ -224,7 +223,7 @@ class ClusterDns(DnsServer):
 
     def __init__(
         self,
-        view: DnsView,
+        view: zone.DnsView,
         *,
         forward: Forward,
         address: IPv4Address | None = None,
@@ -236,7 +235,7 @@ class ClusterDns(DnsServer):
         self._address = address or IPv4Address(0)
         self._troubles = troubles or DnsTroubles()
 
-    def update(self, view: DnsView) -> None:
+    def update(self, view: zone.DnsView) -> None:
         """Answer from ``view`` from now on."""
         self._latest = view
 

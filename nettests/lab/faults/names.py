@@ -6,7 +6,6 @@ from ipaddress import IPv4Address
 from nettests.lab.client import Client, Json
 from nettests.lab.controllers.workloads import is_ready
 from nettests.lab.dns import server
-from nettests.lab.dns.server import Trouble
 from nettests.lab.errors import LabError
 from nettests.lab.faults.targets import (
     FAULTS,
@@ -52,7 +51,7 @@ async def _unanswered(
 FAULTS |= {"dns-down": _down, "dns-upstream-down": _upstream_down}
 
 
-def _answering(name: str, trouble: Callable[[Targets, Options], Trouble]) -> None:
+def _answering(name: str, trouble: Callable[[Targets, Options], server.Trouble]) -> None:
     @fault(name)
     async def inject(lab: Targets, options: Options) -> AsyncIterator[None]:
         end = lab.dns.add(trouble(lab, options))

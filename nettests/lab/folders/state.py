@@ -16,7 +16,6 @@ from pathlib import Path
 
 from nettests.lab.errors import StateError
 from nettests.lab.folders import places, private, processes
-from nettests.lab.folders.processes import Identity
 
 # lab, my-lab-2
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
@@ -38,9 +37,9 @@ class Record:
     """Owner of the process: this user, or the unprivileged id that root chose."""
 
     @property
-    def identity(self) -> Identity:
+    def identity(self) -> processes.Identity:
         """What distinguishes the process from later ones with the same id."""
-        return Identity(pid=self.pid, started=self.started, boot=self.boot)
+        return processes.Identity(pid=self.pid, started=self.started, boot=self.boot)
 
     def __post_init__(self) -> None:
         for field, kind in (

@@ -23,7 +23,6 @@ from pathlib import Path
 from nettests.lab.client import Json
 from nettests.lab.errors import LabError, StartError
 from nettests.lab.folders import control, processes
-from nettests.lab.folders.processes import Identity
 from nettests.lab.folders.state import LabFolder
 from nettests.lab.lifecycle.supervisor import Lab, Sockets
 from nettests.lab.network import enter_isolated_namespaces, kernel, nft
@@ -95,7 +94,7 @@ def _guard(options: Json) -> int | None:
     process = options.get("while")
     if process is None:
         return None
-    with processes.held(Identity(**process)) as descriptor:
+    with processes.held(processes.Identity(**process)) as descriptor:
         if descriptor is not None:
             return os.dup(descriptor)
     raise StartError(f"The process {process['pid']}, for whose time the lab was to run, has ended.")

@@ -71,7 +71,9 @@ class Readiness:
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
-        self._remember_dns()
+        for pod in pods.objects.values():
+            if (pod["metadata"].get("labels") or {}).get("k8s-app") == "kube-dns":
+                self._dns_pod = (pod["metadata"]["uid"], pod["spec"]["nodeName"])
 
     async def _until(self, missing: Callable[[], list[str]]) -> None:
         while missing():
@@ -97,8 +99,3 @@ class Readiness:
     def _missing_dns(self) -> list[str]:
         nodes = [n.name for n in self._profile.nodes if n.name not in self._resolving]
         return [f"rules of kube-dns on {name}" for name in nodes]
-
-    def _remember_dns(self) -> None:
-        for pod in self._pods.values():
-            if (pod["metadata"].get("labels") or {}).get("k8s-app") == "kube-dns":
-                self._dns_pod = (pod["metadata"]["uid"], pod["spec"]["nodeName"])

@@ -11,7 +11,6 @@ from itertools import chain
 
 from nettests.lab.interfaces import Disk
 from nettests.lab.network import addressing, conntrack, nft, overlay, switch_rules
-from nettests.lab.network.addressing import nat_exceptions, spared
 from nettests.lab.network.hns import NodeHns
 from nettests.lab.network.host_ports import HostPorts, Mapped, port_mappings_table
 from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
@@ -204,7 +203,7 @@ def build_windows_node(
         hns=NodeHns(
             node=node,
             profile=profile,
-            exceptions=[*chain.from_iterable(map(nat_exceptions, families))],
+            exceptions=[*chain.from_iterable(map(addressing.nat_exceptions, families))],
             pods=pods.addresses,
             policies=lambda: tuple(policy for each in services for policy in each.policies),
             dns=disk.endpoint_dns,
@@ -270,7 +269,7 @@ def _build_family(
         node_address=node.address,
         pod_cidr=node.pod_cidr,
         service_cidr=family.service_cidr,
-        exceptions=spared(family),
+        exceptions=addressing.spared(family),
         features=features,
         pods_elsewhere=[other.pod_cidr for other in other_nodes(family.nodes, node)],
     )

@@ -17,7 +17,6 @@ from nettests.lab.client.events import Recorder
 from nettests.lab.interfaces import Disk, Namespace, NodeNetwork, Process, ResolverConfig
 from nettests.lab.mounted.files import Volume
 from nettests.lab.node import images
-from nettests.lab.node.images import Kind
 from nettests.lab.topology import Address, NodeSpec, Profile, Shim, shim_of
 
 Wait = Callable[[float], Awaitable[None]]
@@ -84,7 +83,7 @@ def _logins_of(secret: Json) -> list[tuple[str, tuple[str, str]]]:
     return logins
 
 
-Launch = Callable[[Kind, Process], Coroutine[Any, Any, int]]
+Launch = Callable[[images.Kind, Process], Coroutine[Any, Any, int]]
 """Runs a container's main program, by the kind of its image; raises ``ProgramNotFoundError``."""
 
 Execute = Callable[[Process], Coroutine[Any, Any, int]]

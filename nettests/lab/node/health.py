@@ -19,7 +19,6 @@ from nettests.lab.programs.sockets.transport import Call, call_text
 from nettests.lab.topology import OS, Profile
 from nettests.lab.topology.windows_settings import ENGLISH
 from nettests.lab.web import messages
-from nettests.lab.web.messages import CutOffError, MalformedError, Messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ class Prober:
             if scheme == "https":
                 await duplex.writer.start_tls(_trust_all(), server_hostname=address)
             status = await _get(duplex, f"{address}:{port}", action)
-        except (OSError, MalformedError) as error:
+        except (OSError, messages.MalformedError) as error:
             raise ProbeFailedError(f'Get "{url}": {error}') from error
         finally:
             duplex.writer.close()
@@ -112,9 +111,9 @@ async def _get(duplex: Duplex, host: str, action: Json) -> int:
     headers += [(h["name"], h["value"]) for h in action.get("httpHeaders") or ()]
     duplex.writer.write(messages.request("GET", action.get("path") or "/", headers))
     await duplex.writer.drain()
-    head = await Messages(duplex.reader, answers=True).head()
+    head = await messages.Messages(duplex.reader, answers=True).head()
     if head is None:
-        raise CutOffError("the connection ended before an answer")
+        raise messages.CutOffError("the connection ended before an answer")
     return head.status
 
 

@@ -21,7 +21,6 @@ from nettests.lab.node.images import Kind
 from nettests.lab.node.registration import configuration, kube_proxy_line
 from nettests.lab.node.serving import Answer, HealthChecks, answering, as_json
 from nettests.lab.programs.golang import requests
-from nettests.lab.programs.golang.requests import Response
 from nettests.lab.programs.golang.values import klog
 from nettests.lab.programs.terminal import racing
 from nettests.lab.topology import LINUX_MODE, OS, Profile, ProxyMode, ServiceTable
@@ -235,7 +234,7 @@ class SystemPrograms:
                 await checks.follow(())
 
 
-def _health_of(profile: Profile, *, synced: bool) -> Response:
+def _health_of(profile: Profile, *, synced: bool) -> requests.Response:
     """Return kube-proxy's ``/healthz`` answer; per family since 1.34 (``pkg/proxy/healthcheck``)."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     body: dict[str, object] = {"lastUpdated": now, "currentTime": now, "nodeEligible": True}

@@ -20,11 +20,9 @@ from nettests.lab.dns.exchange import ResolutionError
 from nettests.lab.interfaces import Machine, Process
 from nettests.lab.programs.golang.web_client import resolve_name
 from nettests.lab.programs.sockets import transport
-from nettests.lab.programs.sockets.transport import error_text, winsock
 from nettests.lab.programs.terminal import drop, err
 from nettests.lab.topology import OS
 from nettests.lab.web import messages
-from nettests.lab.web.messages import CutOffError, MalformedError, Messages
 
 _SWITCHES = {
     "s": "silent",
@@ -215,7 +213,7 @@ async def _request_url(job: Transfer, report: Report, parts: SplitResult) -> Non
             "Connection was reset" if job.machine.os is OS.WINDOWS else "Connection reset by peer"
         )
         raise CurlError(56, f"Recv failure: {reset}") from error
-    except MalformedError as error:
+    except messages.MalformedError as error:
         raise CurlError(1, "Received HTTP/0.9 when not allowed") from error
     finally:
         writer.close()
@@ -252,7 +250,7 @@ def _refusal(job: Transfer, host: str, port: int, error: OSError) -> str:
         not_connected = "Could not" if job.version >= _IN_OTHER_WORDS else "Couldn't"
         return f"{start}: {not_connected} connect to server"
     if job.machine.os is OS.WINDOWS:
-        return f"{start}: {winsock(error).get('curl') or error_text(OS.WINDOWS, error, job.machine.locale)}"
+        return f"{start}: {transport.winsock(error).get('curl') or transport.error_text(OS.WINDOWS, error, job.machine.locale)}"
     return f"{start}: {os.strerror(error.errno or errno.EINVAL)}"
 
 
@@ -296,12 +294,12 @@ async def _exchange(
     writer: asyncio.StreamWriter,
     request: bytes,
 ) -> None:
-    options, answers = job.options, Messages(reader, answers=True)
+    options, answers = job.options, messages.Messages(reader, answers=True)
     writer.write(request)
     await writer.drain()
     try:
         head = await answers.head()
-    except CutOffError:
+    except messages.CutOffError:
         head = None
     if head is None:
         raise CurlError(52, "Empty reply from server")

@@ -26,7 +26,6 @@ from nettests.lab.programs.windows import (
 )
 from nettests.lab.programs.windows import ping as windows_ping
 from nettests.lab.programs.windows.powershell import evaluation as powershell
-from nettests.lab.programs.windows.starting import drive_of
 from nettests.lab.topology import OS
 
 Program = Callable[[Process, Sequence[str]], Coroutine[Any, Any, int]]
@@ -80,7 +79,7 @@ def _powershell(drive: Drive, launch: command_prompt.Launch) -> Program:
 
 
 async def _run_on_windows(process: Process) -> int:
-    drive = process.machine.drive or drive_of(process.machine)
+    drive = process.machine.drive or starting.drive_of(process.machine)
 
     async def launch(process: Process, path: str, *, outermost: bool = False) -> int:
         """Run the program in a file, which cannot be overwritten meanwhile."""

@@ -17,7 +17,6 @@ from rich.text import Text
 from nettests.lab.errors import LabError
 from nettests.lab.selftest import matrix, named_faults, reference
 from nettests.lab.selftest.judging import Judged
-from nettests.lab.selftest.matrix import Matrix
 from nettests.lab.selftest.named_faults import ALIKE, NamedFault
 from nettests.lab.selftest.selftest import Plan, Selftest, Store, judge_again, judged
 
@@ -39,7 +38,7 @@ def list_faults(faults: Sequence[NamedFault]) -> None:
             _print(f"    recovered: an event says “{fault.recovered}”")
 
 
-def print_matrix(results: Matrix, folder: Path) -> None:
+def print_matrix(results: matrix.Matrix, folder: Path) -> None:
     """Print the matrix."""
     _print(reference.headline(results), style="bold")
     for profile in results.profiles:
@@ -56,7 +55,7 @@ def print_matrix(results: Matrix, folder: Path) -> None:
         _print(line)
 
 
-def _table(profile: str, rows: Sequence[Judged], results: Matrix) -> Table:
+def _table(profile: str, rows: Sequence[Judged], results: matrix.Matrix) -> Table:
     table = Table(title=profile, title_justify="left", box=None, pad_edge=False)
     for title in ("fault", "verdict", "s", "ratio", "flows", "red", "leading incident"):
         table.add_column(title, overflow="fold")
@@ -76,7 +75,7 @@ def _table(profile: str, rows: Sequence[Judged], results: Matrix) -> Table:
     return table
 
 
-def _rest(results: Matrix, folder: Path) -> list[str]:
+def _rest(results: matrix.Matrix, folder: Path) -> list[str]:
     lines = [reference.counted(results)]
     if results.missing:
         names = tuple(f"{row.fault} ({row.profile})" for row in results.missing)

@@ -15,7 +15,6 @@ from nettests.lab.interfaces import Process
 from nettests.lab.mounted.files import FileError
 from nettests.lab.programs.golang import web_client
 from nettests.lab.programs.golang.values import Parsed, quote
-from nettests.lab.programs.golang.web_client import NetError
 from nettests.lab.programs.linux import basics
 from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.transport import Call, call_text
@@ -57,14 +56,14 @@ async def _resolve(process: Process, target: str) -> tuple[str, int]:
     try:
         host, port = web_client.split(target)
         return await web_client.resolve_address(process.machine, host, port)
-    except NetError as error:
+    except web_client.NetError as error:
         raise _ConnectFailedError(f"DNS: {error}\n") from error
 
 
 async def _tcp(process: Process, target: str, limit: float) -> None:
     try:
         web_client.split(target)
-    except NetError as error:
+    except web_client.NetError as error:
         raise _ConnectFailedError(f"UNKNOWN: {error}\n") from error
     host, port = await _resolve(process, target)
     try:

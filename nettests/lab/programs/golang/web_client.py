@@ -20,7 +20,6 @@ from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.transport import Call, call_text
 from nettests.lab.topology import OS
 from nettests.lab.web import messages
-from nettests.lab.web.messages import CutOffError, MalformedError, Messages
 
 _TRY_AGAIN = (
     "getaddrinfow: This is usually a temporary error during hostname resolution and means that the "
@@ -195,7 +194,7 @@ async def _get_once(machine: Machine, url: str, referer: str) -> tuple[int, str,
         return await _exchange(reader, writer, _request(parts.netloc, url, referer))
     except ConnectionError as error:
         raise _broken(machine, ends, error) from error
-    except MalformedError as error:
+    except messages.MalformedError as error:
         raise NetError(f"net/http: HTTP/1.x transport connection broken: {error}") from error
     finally:
         # Like Go, close without waiting for a server that answered early to read the rest.
@@ -217,12 +216,12 @@ async def _exchange(
 ) -> tuple[int, str, bytes]:
     writer.write(request)
     await writer.drain()
-    answers, head = Messages(reader, answers=True), None
+    answers, head = messages.Messages(reader, answers=True), None
     try:
         head = await answers.head()
         if head is not None:
             return head.status, head.header("location"), await answers.body()
-    except CutOffError:
+    except messages.CutOffError:
         if head is not None:
             raise
     raise NetError("EOF")

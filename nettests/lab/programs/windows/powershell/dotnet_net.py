@@ -14,7 +14,6 @@ from typing import Any
 from nettests.lab.dns import clients
 from nettests.lab.dns.exchange import ResolutionError
 from nettests.lab.programs.sockets import transport
-from nettests.lab.programs.sockets.transport import error_text, winsock
 from nettests.lab.programs.terminal import Lines
 from nettests.lab.programs.windows.powershell import values as v
 from nettests.lab.programs.windows.powershell.session import Session
@@ -51,8 +50,8 @@ def socket_error(session: Session, error: OSError) -> v.NetError:
     """Return the SocketException of an error."""
     if isinstance(error, TimeoutError) and not error.errno:
         error = OSError(errno.ETIMEDOUT, "")
-    message = error_text(OS.WINDOWS, error, session.process.machine.locale)
-    row = winsock(error)
+    message = transport.error_text(OS.WINDOWS, error, session.process.machine.locale)
+    row = transport.winsock(error)
     codes: dict[str, Any] = dict.fromkeys(("ErrorCode", "NativeErrorCode"), row["number"])
     name = row.get("dotnet", "SocketError")
     return v.NetError(_SOCKET_EXCEPTION, message, SocketErrorCode=name, **codes)
