@@ -25,7 +25,6 @@ from nettests.lab.node.context import Execute, Launch, NodeContext, Puller
 from nettests.lab.node.pod import PodWorker
 from nettests.lab.node.serving import connect, kubelet_server
 from nettests.lab.node.status import Rejection
-from nettests.lab.programs.golang.web_server import WebServer
 from nettests.lab.programs.sockets.transport import Call, call_text
 from nettests.lab.topology import OS, NodeSpec, Profile
 
@@ -199,7 +198,16 @@ class NodeAgent:
             for address in self.spec.addresses
         ]
         try:
-            await self._run(servers)
+            async with asyncio.TaskGroup() as group:
+                for server in servers:
+                    group.create_task(server.serve())
+                group.create_task(self._recorder.run())
+                group.create_task(self._services.run())
+                group.create_task(self._nodes.run())
+                await self._services.synced.wait()
+                await self._register()
+                group.create_task(self._pods.run())
+                group.create_task(self._keep_lease())
         finally:
             tasks = list(self._tasks.values())
             for task in tasks:
@@ -216,18 +224,6 @@ class NodeAgent:
         await self._report()
         for worker in self._workers.values():
             worker.report_again()
-
-    async def _run(self, servers: Sequence[WebServer]) -> None:
-        async with asyncio.TaskGroup() as group:
-            for server in servers:
-                group.create_task(server.serve())
-            group.create_task(self._recorder.run())
-            group.create_task(self._services.run())
-            group.create_task(self._nodes.run())
-            await self._services.synced.wait()
-            await self._register()
-            group.create_task(self._pods.run())
-            group.create_task(self._keep_lease())
 
     async def _register(self) -> None:
         """Create the Node, or take over an existing one; then report its status."""
