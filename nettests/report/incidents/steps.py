@@ -32,7 +32,9 @@ _WHATEVER_ELSE = {
 """Steps that depend on a single trait, whatever the others are."""
 VXLAN = 50
 """Bytes that VXLAN adds to a Pod's IPv4 packet: IPv4, UDP, VXLAN and Ethernet headers (RFC 7348, 5.)."""
-_NODEPORT = descriptor(TargetKind.NODEPORT).noun
+_NODEPORT, _CLOSED_PORT = (
+    descriptor(kind).noun for kind in (TargetKind.NODEPORT, TargetKind.NODE_CLOSED_PORT)
+)
 _OVERLAY = "overlay"
 """The network driver that encapsulates."""
 
@@ -91,6 +93,8 @@ def _at_node(of: Mapping[Kind, str], facts: ClusterFacts | None) -> str:
         return f"{_at_proxy(facts, of[Kind.FORWARDS])}; and see whether replies to the node's own address come back to it"
     if Kind.PROXY_NODE in of or (Kind.DNS in of and _named(facts, of.get(Kind.SOURCE_NODE))):
         return _at_proxy(facts, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
+    if of.get(Kind.TARGET) == _CLOSED_PORT:
+        return _STEPS["refusal"]
     if of.get(Kind.TARGET) == _NODEPORT and Kind.ENTERED in of:
         return _STEPS["nodeport"].format(of[Kind.ENTERED])
     if way := of.get(Kind.ADDRESSED_BY) or of.get(Kind.ADDRESSED):
