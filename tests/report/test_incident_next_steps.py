@@ -100,6 +100,20 @@ def test_without_kube_proxy_nobody_is_sent_to_its_log(
     assert "whether kube-proxy" not in incident.next_step
 
 
+def test_echoes_alone_that_one_node_does_not_answer_are_looked_for_at_firewalls(
+    quiet: Results,
+) -> None:
+    """Its Pods answer over TCP and UDP: neither they nor their EndpointSlices are to be looked at."""
+
+    def struck(check: Check) -> bool:
+        enters = check.target.node == LINUX != check.source.node
+        return enters and check.action.protocol is Protocol.ICMP
+
+    incident = broken(quiet, struck).incidents[0]
+    assert LINUX in incident.cause
+    assert "that tell protocols apart" in incident.next_step
+
+
 @pytest.mark.parametrize(
     ("kinds", "told", "step"),
     [

@@ -56,6 +56,7 @@ def next_step_of(
     if Kind.SIZE in of:
         return _at_size(of[Kind.SIZE], results, facts)
     crosses = {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.POD_NETWORK} & of.keys()
+    crosses |= {Kind.ENTERED} & of.keys() if Kind.PROTOCOL in of else set()
     if Kind.PROPERTY not in of and (crosses or of.get(Kind.PLACEMENT) == "other-node"):
         return between_nodes(facts, of.get(Kind.PROTOCOL))
     if Kind.BACKEND in of:
