@@ -10,7 +10,13 @@ from nettests.model.facts import Fact
 from nettests.model.words import Protocol, TargetKind
 from nettests.report import Results
 from nettests.report.incidents import find_incidents
-from nettests.report.incidents.traits import queries_cluster_dns, targets_service
+from nettests.report.incidents.steps import next_step_of
+from nettests.report.incidents.traits import (
+    Kind,
+    Trait,
+    queries_cluster_dns,
+    targets_service,
+)
 from tests.report.test_incidents import LINUX, WIN, broken, crossing
 
 
@@ -104,14 +110,9 @@ def test_echoes_alone_that_one_node_does_not_answer_are_looked_for_at_firewalls(
     quiet: Results,
 ) -> None:
     """Its Pods answer over TCP and UDP: neither they nor their EndpointSlices are to be looked at."""
-
-    def struck(check: Check) -> bool:
-        enters = check.target.node == LINUX != check.source.node
-        return enters and check.action.protocol is Protocol.ICMP
-
-    incident = broken(quiet, struck).incidents[0]
-    assert LINUX in incident.cause
-    assert "that tell protocols apart" in incident.next_step
+    named = {Kind.TARGET: "Pod", Kind.ENTERED: LINUX, Kind.PROTOCOL: "icmp"}
+    traits = [Trait(kind, value) for kind, value in named.items()]
+    assert "that tell protocols apart" in next_step_of(traits, (), quiet.facts)
 
 
 @pytest.mark.parametrize(
