@@ -215,8 +215,9 @@ async def no_snat_test(process: Process, options: Parsed) -> int:
             return 1
 
     async def answer(request: Request) -> Response:
-        known = request.path == "/whoami"
-        return requests.text(request.remote) if known else requests.error("404 page not found", 404)
+        if request.path == "/whoami":
+            return requests.text(request.remote)
+        return requests.error("404 page not found", 404)
 
     try:
         await web_server(process, answer, int(options["port"])).serve()
