@@ -16,7 +16,7 @@ from nettests.capture.captures import SETTLE_SECONDS, Captures, random_base
 from nettests.capture.scene import FlowSetup, scene_of
 from nettests.capture.trace_files import NodeCapture
 from nettests.cluster.access import Access
-from nettests.model.channel import ChannelError, ExecChannel
+from nettests.model.channel import ChannelError
 from nettests.model.check import Check
 from nettests.model.cluster_profile import Timing
 from nettests.model.expectation import Expectation
@@ -236,19 +236,15 @@ class Tracer:
 
     def _send(self, check: Check, flow: MarkedFlow) -> bool | None:
         """Send a flow and return whether it was answered; ``None`` if nothing was sent."""
-        channel = self._source(check)
+        node = self.directory.facts.node(check.source.node or "")
+        pod, container = check.source.probe, "probe"
+        if check.source.kind is VantageKind.NODE:
+            pod, container = pod_name(node), CONTAINER
+        channel = self.access.open_exec(
+            self.blank.namespace, pod, container, node=node.name, os=node.os
+        )
         with channel.slots:
             answer = channel.run(flow.words, timeout=flow.seconds)
         if flow.unsent is not None and answer.exit_code == flow.unsent:
             return None
         return flow.answered(answer)
-
-    def _source(self, check: Check) -> ExecChannel:
-        """Return the channel to the check's source: its Pod, or on a node the capture Pod."""
-        node = self.directory.facts.node(check.source.node or "")
-        pod, container = check.source.probe, "probe"
-        if check.source.kind is VantageKind.NODE:
-            pod, container = pod_name(node), CONTAINER
-        return self.access.open_exec(
-            self.blank.namespace, pod, container, node=node.name, os=node.os
-        )

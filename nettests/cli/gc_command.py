@@ -97,7 +97,16 @@ def _tell(
     if not leftovers:
         terminal.line("No run has left anything.")
     for leftover in leftovers:
-        terminal.line(_line(leftover))
+        where = (
+            f"namespace {leftover.namespace}"
+            if leftover.own_namespace
+            else f"in namespace {leftover.namespace}"
+        )
+        now, marks = datetime.now(UTC), leftover.ownership
+        terminal.line(
+            f"{marks.run}  {leftover.state.value:<11} {where}  {len(leftover.objects)} objects  {marks.owner}  "
+            f"created {_span(now - marks.created)} ago, {_until(marks.expires - now)}"
+        )
         if leftover.removable:
             terminal.line(f"  may go: {_why_it_goes(leftover)}")
         else:
@@ -145,19 +154,6 @@ def _runs(leftovers: list[Leftover]) -> str:
     """Count runs, each of which may have left more than one namespace."""
     count = len({leftover.ownership.run for leftover in leftovers})
     return f"{count} dead run" if count == 1 else f"{count} dead runs"
-
-
-def _line(leftover: Leftover) -> str:
-    where = (
-        f"namespace {leftover.namespace}"
-        if leftover.own_namespace
-        else f"in namespace {leftover.namespace}"
-    )
-    now, marks = datetime.now(UTC), leftover.ownership
-    return (
-        f"{marks.run}  {leftover.state.value:<11} {where}  {len(leftover.objects)} objects  {marks.owner}  "
-        f"created {_span(now - marks.created)} ago, {_until(marks.expires - now)}"
-    )
 
 
 def _until(left: timedelta) -> str:

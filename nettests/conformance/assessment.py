@@ -70,6 +70,9 @@ def assess(profile: VendorProfile, run: JudgedRun, digests: Digests) -> Conforma
     scope = scope_rows(profile, facts)
     inside = run.results.run.complete and all(row.holds is Truth.YES for row in scope)
     of_levels = [level.result for level in levels.values()]
+    claimed = {flow for feature in profile.features for flow in feature.flows}
+    flows = sorted({*evidence.results, *evidence.belonging} - claimed)
+    unclaimed = [flow_evidence(flow, evidence) for flow in flows]
     return ConformanceReport(
         date=(run.results.run.finished or run.results.run.started)[:10],
         nettests=run.nettests,
@@ -79,7 +82,11 @@ def assess(profile: VendorProfile, run: JudgedRun, digests: Digests) -> Conforma
         unsupported=tuple(
             _unsupported(feature, evidence) for feature in profile.of(Level.UNSUPPORTED)
         ),
-        unclaimed=_unclaimed(profile, evidence),
+        unclaimed=Unclaimed(
+            flows=tuple(flows),
+            statistics=added(flow.statistics for flow in unclaimed),
+            failed=tuple(check for flow in unclaimed for check in flow.failed),
+        ),
         scope=scope,
         not_covered=not_covered(profile, facts),
         tested=_tested(run, names),
@@ -136,17 +143,6 @@ def _unsupported(feature: Feature, evidence: Evidence) -> UnsupportedFeature:
         works=works,
         statistics=counted,
         flows=feature.flows,
-    )
-
-
-def _unclaimed(profile: VendorProfile, evidence: Evidence) -> Unclaimed:
-    claimed = {flow for feature in profile.features for flow in feature.flows}
-    flows = sorted({*evidence.results, *evidence.belonging} - claimed)
-    unclaimed = [flow_evidence(flow, evidence) for flow in flows]
-    return Unclaimed(
-        flows=tuple(flows),
-        statistics=added(flow.statistics for flow in unclaimed),
-        failed=tuple(check for flow in unclaimed for check in flow.failed),
     )
 
 

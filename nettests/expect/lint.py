@@ -30,21 +30,15 @@ def mistakes(entries: Sequence[Limitation]) -> Iterator[ManifestError]:
             )
         limitations.setdefault(entry.id, entry)
     for entry in entries:
-        yield from _bad_references(entry, limitations)
-
-
-def _bad_references(
-    entry: Limitation, limitations: Mapping[str, Limitation]
-) -> Iterator[ManifestError]:
-    for name in (*entry.overrides, *entry.cancels):
-        other = limitations.get(name)
-        if other is None:
-            yield ManifestError(f"{entry.place}: {entry.id} names {name}, unknown here")
-        elif other.layer >= entry.layer:
-            yield ManifestError(
-                f"{entry.place}: {entry.id} cannot override {name} ({other.place}): "
-                "only a higher layer overrides a lower one"
-            )
+        for name in (*entry.overrides, *entry.cancels):
+            other = limitations.get(name)
+            if other is None:
+                yield ManifestError(f"{entry.place}: {entry.id} names {name}, unknown here")
+            elif other.layer >= entry.layer:
+                yield ManifestError(
+                    f"{entry.place}: {entry.id} cannot override {name} ({other.place}): "
+                    "only a higher layer overrides a lower one"
+                )
 
 
 FlowFacts = Mapping[str, Sequence[str]]

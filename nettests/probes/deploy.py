@@ -280,20 +280,6 @@ def _balanced(
     return latest, *unbalanced(latest, seconds)
 
 
-def _bring_images(
-    cluster: Cluster, wanted: Sequence[Object], pull: Callable[[], None] | None
-) -> None:
-    """Create the Secrets, then pull images.
-
-    A pod created before its Secret would wait for the next attempt to pull.
-    """
-    for item in wanted:
-        if item["kind"] == "Secret":
-            cluster.create(item)
-    if pull is not None:
-        pull()
-
-
 def _create_all(
     pool: Executor,
     cluster: Cluster,
@@ -308,7 +294,12 @@ def _create_all(
     namespaces = _begin(pool, cluster, wanted, "Namespace")
     services = _begin(pool, cluster, wanted, "Service")
     guarded()
-    _bring_images(cluster, wanted, pull)
+    # Secrets first: a Pod created before its Secret would wait for the next attempt to pull.
+    for item in wanted:
+        if item["kind"] == "Secret":
+            cluster.create(item)
+    if pull is not None:
+        pull()
     pods = _begin(pool, cluster, wanted, "Pod")
     for _, pending in namespaces.values():
         pending.result()

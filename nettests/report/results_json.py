@@ -62,6 +62,10 @@ def document(results: Results) -> dict[str, Any]:
 
 def _check(result: CheckResult) -> dict[str, Any]:
     check, seen = result.check, result.observation
+    folders = [diagnostic.folder for diagnostic in result.diagnostics]
+    end = check.target if check else None
+    expectation = result.expectation
+    claim = expectation.claim if expectation else None
     return {
         "id": result.id,
         "flow": result.flow,
@@ -75,19 +79,28 @@ def _check(result: CheckResult) -> dict[str, Any]:
             **_end(check.source if check else None),
             "probe": check.source.probe if check else None,
         },
-        "target": _target(check.target if check else None),
+        "target": {
+            **_end(end),
+            "pod": end.pod if end else None,
+            "service": end.service if end else None,
+        },
         "placement": check.placement.value if check else None,
         "protocol": check.action.protocol.value if check else None,
         "family": check.action.family.value if check else None,
         "question": check.action.question.value if check else None,
-        "expected": _expected(result),
+        "expected": {
+            **_outcome(expectation.expected if expectation else None),
+            "claim": str(claim) if claim else None,
+            "undecided": expectation.undecided if expectation else None,
+            "text": result.expected,
+        },
         "observed": _observed(result, seen),
         "limitation": _limitation(result.limitation) if result.limitation else None,
         "sources": to_data(check.sources) if check else [],
         "attempts": to_data(seen.attempts) if seen else [],
         "controls": to_data(seen.controls) if seen else [],
         "channel": seen.channel if seen else None,
-        **_diagnostics(result),
+        **({"diagnostics": folders} if folders else {}),
         **_accepted(result),
         **({"members": _members(result)} if result.members else {}),
     }
@@ -130,24 +143,11 @@ def _member(result: CheckResult) -> dict[str, Any]:
     }
 
 
-def _diagnostics(result: CheckResult) -> dict[str, Any]:
-    folders = [diagnostic.folder for diagnostic in result.diagnostics]
-    return {"diagnostics": folders} if folders else {}
-
-
 def _accepted(result: CheckResult) -> dict[str, Any]:
     if result.accepted is None:
         return {}
     accepted = {"reason": result.accepted.reason, "expires": result.accepted.expires}
     return {"accepted": {**accepted, "excused": result.excused}}
-
-
-def _target(end: Target | None) -> dict[str, Any]:
-    return {
-        **_end(end),
-        "pod": end.pod if end else None,
-        "service": end.service if end else None,
-    }
 
 
 def _end(end: Vantage | Target | None) -> dict[str, Any]:
@@ -157,17 +157,6 @@ def _end(end: Vantage | Target | None) -> dict[str, Any]:
         "os": end.os.value if end and end.os else None,
         "build": str(end.build) if end and end.build else None,
         "node": end.node if end else None,
-    }
-
-
-def _expected(result: CheckResult) -> dict[str, Any]:
-    expectation = result.expectation
-    claim = expectation.claim if expectation else None
-    return {
-        **_outcome(expectation.expected if expectation else None),
-        "claim": str(claim) if claim else None,
-        "undecided": expectation.undecided if expectation else None,
-        "text": result.expected,
     }
 
 

@@ -91,7 +91,9 @@ def find_slowness(
     struck = [*slow, *(result for result in red if result not in slow and _never_in_time(result))]
     ids = {result.id for result in struck}
     places = [*_by_node(ids, evidence)]
-    if _asked_again(slow, _least(slow)):
+    # Each answer waited for a name until its resolver's second query.
+    checks = [result.check for result in slow]
+    if _least(slow) >= QUERIED_AGAIN and all(each and queries_cluster_dns(each) for each in checks):
         places = [(scope_of(ids, [*_of_names(evidence)]) or (Trait(Kind.DNS, "cluster DNS"),), ids)]
     return tuple(_slowness(scope, there, red, evidence, ways) for scope, there in places)
 
@@ -149,12 +151,6 @@ def _slowness(
 def _answered_late(result: CheckResult) -> bool:
     attempts = result.observation.attempts if result.observation else ()
     return any(attempt.outcome.positive for attempt in attempts)
-
-
-def _asked_again(slow: Iterable[CheckResult], least: float) -> bool:
-    """Whether each answer waited for a name until its resolver's second query."""
-    checks = [result.check for result in slow]
-    return least >= QUERIED_AGAIN and all(each and queries_cluster_dns(each) for each in checks)
 
 
 def _of_names(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
