@@ -4,7 +4,6 @@ No state file is needed: ``cluster.leftovers`` reads the cluster and decides whi
 """
 
 import sys
-from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shlex import quote
@@ -20,6 +19,7 @@ from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import Leftover, State, find
 from nettests.cluster.profile_file import read_profile
 from nettests.model.exit_code import ExitCode
+from nettests.model.grouping import grouped
 from nettests.model.labels import DOMAIN
 
 
@@ -82,10 +82,10 @@ def _removed(
 ) -> dict[str, str]:
     """Remove the chosen runs one by one; return what stays, with the reason."""
     problems: dict[str, str] = {}
-    runs: defaultdict[tuple[str, str], list[Leftover]] = defaultdict(list)
-    for leftover in chosen:
-        shared = "" if leftover.own_namespace else leftover.namespace
-        runs[leftover.ownership.run, shared].append(leftover)
+    runs = grouped(
+        ((leftover.ownership.run, "" if leftover.own_namespace else leftover.namespace), leftover)
+        for leftover in chosen
+    )
     for places in runs.values():
         problems |= remove(connection, places, wait=wait, ignore=ignored)
     return problems

@@ -29,6 +29,7 @@ from nettests.errors import NettestsError
 from nettests.expect.condition import Truth
 from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
+from nettests.model.grouping import grouped
 from nettests.model.words import OS, Verdict
 from nettests.report.results import Results, facts_digest
 from nettests.report.summary import exercised_line
@@ -210,9 +211,7 @@ def not_covered(profile: VendorProfile, facts: ClusterFacts) -> tuple[str, ...]:
 
 def pool_rows(facts: ClusterFacts) -> tuple[PoolRow, ...]:
     """Return the node pools of a cluster by name, with their versions."""
-    pools: dict[str, list[NodeFacts]] = {}
-    for node in facts.nodes:
-        pools.setdefault(node.pool, []).append(node)
+    pools = grouped((node.pool, node) for node in facts.nodes)
     return tuple(_pool(name, pools[name]) for name in sorted(pools))
 
 

@@ -5,7 +5,6 @@ check shows nothing, and is reported so.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
@@ -13,6 +12,7 @@ from nettests.conformance.anonymous import Anonymous
 from nettests.conformance.conformance_report import Failed, Gap, Missing, Statistics
 from nettests.model.check import Check, Plan, Skip, counted
 from nettests.model.check_id import LEFT_OUT
+from nettests.model.grouping import grouped
 from nettests.model.verdict import DEVIATING, MERGE_ORDER
 from nettests.model.words import Verdict
 from nettests.report.results import CheckResult, Results
@@ -51,17 +51,11 @@ class Evidence:
         cls, results: Results, plan: Plan, own_entries: Iterable[str], names: Anonymous
     ) -> "Evidence":
         """Combine a run with today's plan."""
-        by_flow: defaultdict[str, list[CheckResult]] = defaultdict(list)
-        for check in results.checks:
-            by_flow[check.flow].append(check)
-        belonging: defaultdict[str, list[str]] = defaultdict(list)
         every: tuple[Check | Skip, ...] = (*plan.checks, *plan.skips)
-        for planned in every:
-            belonging[planned.flow].append(planned.id)
         return cls(
-            results=dict(by_flow),
+            results=grouped((check.flow, check) for check in results.checks),
             planned={check.id: check for check in plan.checks},
-            belonging=dict(belonging),
+            belonging=grouped((planned.flow, planned.id) for planned in every),
             own_entries=frozenset(own_entries),
             names=names,
         )
@@ -132,10 +126,11 @@ def _absent(flow: str, checks: Sequence[CheckResult], evidence: Evidence) -> Mis
 
 
 def _grouped(flow: str, checks: Iterable[CheckResult], evidence: Evidence) -> Iterator[Missing]:
-    groups: defaultdict[tuple[Gap, str], list[str]] = defaultdict(list)
-    for check in checks:
-        for gap, reason in _gaps(check, evidence):
-            groups[gap, evidence.names.text(reason)].append(check.id)
+    groups = grouped(
+        ((gap, evidence.names.text(reason)), check.id)
+        for check in checks
+        for gap, reason in _gaps(check, evidence)
+    )
     for (gap, reason), ids in sorted(groups.items()):
         yield Missing(gap=gap, flow=flow, reason=reason, checks=tuple(sorted(ids)))
 

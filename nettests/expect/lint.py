@@ -6,7 +6,6 @@ of manifests. ``resolve`` finds every contradiction on a cluster's facts.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
@@ -14,6 +13,7 @@ from itertools import combinations
 from nettests.errors import ManifestError
 from nettests.expect.catalogue import Catalogue, Fact
 from nettests.expect.manifest import Citation, Condition, Limitation, Manifest, NodeCondition
+from nettests.model.grouping import grouped
 from nettests.model.nearest import nearest
 from nettests.model.versions import Bound, KubernetesVersion, VersionRange, WindowsBuild
 from nettests.model.words import Category, Outcome, Placement
@@ -128,9 +128,7 @@ _CHANGE = re.compile(r"pull request \d+|#\d{4,}")
 
 def overstatements(entries: Iterable[Limitation]) -> Iterator[str]:
     """Yield one sentence for each entry that is more exact than its sources."""
-    parts: defaultdict[tuple[str, str], list[Limitation]] = defaultdict(list)
-    for entry in entries:
-        parts[entry.file, entry.id].append(entry)
+    parts = grouped(((entry.file, entry.id), entry) for entry in entries)
     for each in parts.values():
         for entry in each:
             yield from _too_exact(entry)

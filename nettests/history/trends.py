@@ -17,6 +17,7 @@ from nettests.compare.difference import key_of
 from nettests.compare.fact_changes import FactChange, choice_of, fact_changes, join_nodes
 from nettests.compare.recorded import RecordedRun, cluster_of
 from nettests.history.levels import Colour, Course, State, course
+from nettests.model.grouping import grouped
 from nettests.model.verdict import ACCEPTED, DEVIATING
 from nettests.model.words import Verdict
 from nettests.report.results import Incident
@@ -273,10 +274,7 @@ def _turns(
     checks: Iterable[CheckTrend], incidents: Iterable[IncidentTrend], pairs: _Pairs
 ) -> Iterator[Turn]:
     """Yield checks with the same course together: red first, then flaky, gone and repaired."""
-    alike: defaultdict[Hashable, list[CheckTrend]] = defaultdict(list)
-    for check in checks:
-        if check.course.first_bad is not None:
-            alike[_way(check)].append(check)
+    alike = grouped((_way(check), check) for check in checks if check.course.first_bad is not None)
     causes = tuple(incidents)
     for together in sorted(alike.values(), key=lambda group: _urgency(group[0].course)):
         went = together[0].course

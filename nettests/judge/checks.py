@@ -17,6 +17,7 @@ from nettests.judge.verdicts import Findings, rule
 from nettests.model.check import Check, counted
 from nettests.model.check_id import member_id
 from nettests.model.expectation import Expectation
+from nettests.model.grouping import grouped
 from nettests.model.observation import Observation, unusable
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER, Judgement, MembersJudged
 from nettests.model.words import Verdict
@@ -160,10 +161,11 @@ def _most(each: Iterable[tuple[str, Judgement]], name: str) -> str:
 
 
 def _grouped(each: Iterable[tuple[str, Judgement]]) -> tuple[MembersJudged, ...]:
-    groups: dict[MembersJudged, list[str]] = {}
-    for label, judgement in each:
-        if judgement.verdict is not Verdict.PASS:
-            groups.setdefault(_wording(judgement), []).append(label)
+    groups = grouped(
+        (_wording(judgement), label)
+        for label, judgement in each
+        if judgement.verdict is not Verdict.PASS
+    )
     return tuple(replace(wording, labels=tuple(labels)) for wording, labels in groups.items())
 
 

@@ -11,6 +11,7 @@ from typing import TypeVar, assert_never
 from nettests.model.check import Action, Check, Control, Member, Plan, Skip, Target, Vantage
 from nettests.model.check_id import LEFT_OUT
 from nettests.model.facts import ClusterFacts
+from nettests.model.grouping import grouped
 from nettests.model.words import OS, CheckClass, Placement, Protocol, Question
 from nettests.plan import targets
 from nettests.plan.actions import action
@@ -51,9 +52,7 @@ def build(
 
 def _checks(possible: Iterable[tuple[Candidate, Action]], topology: Topology) -> list[Check]:
     """Return one check for all candidates with the same id: they are its members."""
-    by_id: dict[str, list[tuple[Candidate, Action]]] = {}
-    for candidate, question in possible:
-        by_id.setdefault(candidate.id, []).append((candidate, question))
+    by_id = grouped((candidate.id, (candidate, question)) for candidate, question in possible)
     return [with_members(members, topology) for members in by_id.values()]
 
 

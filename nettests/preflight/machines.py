@@ -1,9 +1,9 @@
 """Which nodes can run probes, whether the image supports them, and whether they can be vantages."""
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from nettests.model.facts import NodeFacts
+from nettests.model.grouping import grouped
 from nettests.model.words import OS, VantageKind
 from nettests.plan.node_pools import unusable
 from nettests.preflight.evidence import Evidence, Finding, Level, counted, note, ok, worst
@@ -19,9 +19,7 @@ UNWELL = (
 
 def nodes(evidence: Evidence) -> Finding:
     """Count usable nodes by OS and build."""
-    groups: defaultdict[str, list[NodeFacts]] = defaultdict(list)
-    for node in evidence.facts.nodes:
-        groups[_kind(node)].append(node)
+    groups = grouped((_kind(node), node) for node in evidence.facts.nodes)
     usable = {node.name for node in evidence.usable}
     lines = [
         f"{kind}: {sum(node.name in usable for node in group)} of {counted(len(group), 'node')} "

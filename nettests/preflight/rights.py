@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
+from nettests.model.grouping import grouped
 from nettests.model.json_text import Object
 from nettests.model.permission import (
     CREATE_POLICY,
@@ -86,11 +87,10 @@ def roles(missing: Iterable[Permission]) -> list[Object]:
 
     The name of a run's own namespace is not known before, so its permissions need a ClusterRole.
     """
-    by_place: defaultdict[str, list[Permission]] = defaultdict(list)
-    for permission in missing:
-        by_place["" if permission.namespace == EVERYWHERE else permission.namespace].append(
-            permission
-        )
+    by_place = grouped(
+        ("" if permission.namespace == EVERYWHERE else permission.namespace, permission)
+        for permission in missing
+    )
     return [_role(place, by_place[place]) for place in sorted(by_place)]
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
 from nettests.model.check import Action, Check
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.grouping import grouped
 from nettests.model.json_text import read_json
 from nettests.model.powershell import FIRST_USE_SECONDS, first_use
 from nettests.model.words import Question
@@ -47,11 +48,11 @@ OK = 200
 
 def rules_by_probe(checks: Iterable[Check]) -> dict[str, list[str]]:
     """Return the rules that these checks examine, by the probe that reads for them."""
-    planned: dict[str, list[str]] = {}
-    for action in (check.action for check in checks):
-        if action.question is Question.INSPECT:
-            planned.setdefault(action.source.probe, []).append(case_of(action).label)
-    return planned
+    return grouped(
+        (action.source.probe, case_of(action).label)
+        for action in (check.action for check in checks)
+        if action.question is Question.INSPECT
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

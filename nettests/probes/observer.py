@@ -17,6 +17,7 @@ from itertools import zip_longest
 from nettests.bounds import Bounds, Slots, for_checks
 from nettests.model.check import Check
 from nettests.model.check_id import parent_of
+from nettests.model.grouping import grouped
 from nettests.model.words import CheckClass, Question
 from nettests.probes.arrivals import Arrivals
 from nettests.probes.attempts import Attempts
@@ -299,10 +300,7 @@ def _calm(check: Check) -> bool:
 
 def _together(checks: Sequence[Check]) -> list[list[Check]]:
     """Return the checks in groups: members of one check watch the same Service together."""
-    groups: dict[str, list[Check]] = defaultdict(list)
-    for check in checks:
-        groups[parent_of(check.id)].append(check)
-    return list(groups.values())
+    return list(grouped((parent_of(check.id), check) for check in checks).values())
 
 
 def one_after_the_other(checks: Sequence[Check], captures: int) -> Iterator[list[Check]]:
@@ -328,18 +326,15 @@ def one_after_the_other(checks: Sequence[Check], captures: int) -> Iterator[list
     sharing = [check for check in checks if check.action.question is Question.SCALE]
     if sharing:
         yield sharing
-    of_probes: dict[str, list[Check]] = defaultdict(list)
-    for check in checks:
-        if check.action.question is Question.FLOWS:
-            of_probes[check.source.probe].append(check)
+    of_probes = grouped(
+        (check.source.probe, check) for check in checks if check.action.question is Question.FLOWS
+    )
     for row in zip_longest(*of_probes.values()):
         yield [check for check in row if check is not None]
 
 
 def interleaved(checks: Sequence[Check]) -> list[Check]:
     """Return the checks in round-robin order of their source probes."""
-    partitions: dict[str, list[Check]] = defaultdict(list)
-    for check in checks:
-        partitions[check.source.probe].append(check)
+    partitions = grouped((check.source.probe, check) for check in checks)
     rounds = zip_longest(*partitions.values())
     return [check for row in rounds for check in row if check is not None]

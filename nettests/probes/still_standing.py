@@ -5,11 +5,11 @@ the old address, every path to that node would look broken. A Pod that is not Re
 replaced, counts as missing, with the reason, until it is Ready again.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from nettests.model.check import Check
+from nettests.model.grouping import grouped
 from nettests.model.labels import RUN_LABEL
 from nettests.probes.deployment import Deployment, StandingPod, StandingService, standing_pod
 from nettests.probes.seams import ShowsPods
@@ -99,9 +99,7 @@ def _by_node(
     say: Callable[[str], str],
     pods: Mapping[str, StandingPod],
 ) -> Iterator[str]:
-    nodes: defaultdict[str, list[str]] = defaultdict(list)
-    for name in names:
-        nodes[pods[name].node].append(say(name))
+    nodes = grouped((pods[name].node, say(name)) for name in names)
     for node, described in sorted(nodes.items()):
         yield f"on {node} {phrase} {'; '.join(described)}"
 

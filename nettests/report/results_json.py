@@ -11,6 +11,7 @@ from typing import Any
 from nettests.model.check import Target, Vantage
 from nettests.model.codec import to_data
 from nettests.model.expectation import AppliedLimitation, Expected
+from nettests.model.grouping import grouped
 from nettests.model.observation import Observation
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.visible import escaped_json
@@ -107,11 +108,12 @@ def _check(result: CheckResult) -> dict[str, Any]:
 
 
 def _members(result: CheckResult) -> dict[str, Any]:
-    others: dict[tuple[str, str | None], list[str]] = {}
+    others = grouped(
+        ((member.verdict.value, member.limitation_id), member.label)
+        for member in result.members
+        if member.verdict not in ATTENTION
+    )
     seen = Counter(member.verdict for member in result.members)
-    for member in result.members:
-        if member.verdict not in ATTENTION:
-            others.setdefault((member.verdict.value, member.limitation_id), []).append(member.label)
     took = latency_of(result)
     return {
         "total": len(result.members),
