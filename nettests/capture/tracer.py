@@ -1,6 +1,6 @@
 """Trace one check: send its request as a marked flow while the nodes on its path capture.
 
-For ``nettests trace CHECK`` (``trace_now``) and for runs with ``--trace`` (``run_traces``). Nodes,
+For ``nettests trace CHECK`` (``trace_now``) and for runs with ``--trace`` (``session.run``). Nodes,
 flows, seconds and sizes are bounded. It creates a Pod on each of those nodes, and removes it.
 ``tracing`` interprets the captures.
 """

@@ -31,7 +31,7 @@ from nettests.plugin.option_table import OPTIONS, OWN, words_of
 from nettests.session.estimate import estimate
 from nettests.session.process import require_posix
 from nettests.session.recorded_runs import with_failed
-from nettests.session.run_archive import newest
+from nettests.session.report_dir import newest
 
 _OWN_PYTEST = (
     # The run must not depend on a stray configuration file, nor leave a cache.

@@ -8,7 +8,6 @@ give ``partial`` at best.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nettests.conformance.anonymous import Anonymous
 from nettests.conformance.conformance_report import (
     WORST_FIRST,
     ConformanceReport,
@@ -23,7 +22,7 @@ from nettests.conformance.conformance_report import (
     UnsupportedFeature,
     Works,
 )
-from nettests.conformance.flow_evidence import Evidence, added, flow_evidence
+from nettests.conformance.flow_evidence import Anonymous, Evidence, added, flow_evidence
 from nettests.conformance.vendor_profile import BuildRange, Feature, Level, VendorProfile
 from nettests.errors import NettestsError
 from nettests.expect.condition import Truth

@@ -25,8 +25,7 @@ from nettests.model.journal_records import (
     UnusedLimitation,
 )
 from nettests.model.labels import document_version
-from nettests.model.observation import Observation, Raw
-from nettests.model.pull import Pull
+from nettests.model.observation import Observation, Pull, Raw
 from nettests.model.verdict import ATTENTION
 from nettests.model.words import OS, Placement, Verdict
 from nettests.parse.unread import Unread
