@@ -74,7 +74,10 @@ def deploy(
     )
     problems |= {name: f"pod {name} is not Ready: {why}" for name, why in not_ready.items()}
     if purposes and not ready:
-        raise _no_probe_started(len(purposes), next(iter(problems.values())), namespace)
+        raise DeployError(
+            f"none of {len(purposes)} probe pods came up; the first: {next(iter(problems.values()))}",
+            hint=f"look at `kubectl -n {namespace} describe pods` while a run is on",
+        )
     settled = partial(on_progress, len(purposes), len(purposes))
     assigned, without, missing = _balanced(
         cluster, plan, created, namespace=namespace, seconds=timing.load_balancer, on_poll=settled
@@ -332,10 +335,3 @@ def _created(
             if error.forbidden:
                 forbidden[name] = problems[name]
     return created, problems, forbidden
-
-
-def _no_probe_started(pods: int, first: str, namespace: str) -> DeployError:
-    return DeployError(
-        f"none of {pods} probe pods came up; the first: {first}",
-        hint=f"look at `kubectl -n {namespace} describe pods` while a run is on",
-    )
