@@ -55,15 +55,15 @@ def beside_single_queries(slowness: Slowness, ran: Sequence[CheckResult]) -> Slo
     Resolvers send a query for IPv6 addresses (AAAA) beside that for IPv4 (A), and wait for both.
     Names outside the cluster may wait for other servers.
     """
-    checks = [result.check for result in ran if result.id in slowness.checks and result.check]
+    checks = [result.planned for result in ran if result.id in slowness.checks]
     of_dns = {Kind.DNS, Kind.DNS_SERVICE} & {trait.kind for trait in slowness.scope}
     if not of_dns or all(map(is_named_outside, checks)):
         return slowness
     counted = [
         result.observation
         for result in ran
-        if result.check and result.check.action.question is Question.LOSS
-        if result.check.target.kind is TargetKind.DNS_SERVICE and result.observation
+        if result.planned.action.question is Question.LOSS and result.observation
+        if result.planned.target.kind is TargetKind.DNS_SERVICE
     ]
     losses = [seen.loss for seen in counted if seen.loss]
     took = [attempt.elapsed for seen in counted for attempt in seen.attempts]
@@ -86,14 +86,14 @@ def find_slowness(
     slow = [result for result in red if result.observation and result.observation.slow]
     if len(slow) < FEWEST and not _alone(slow, red):
         return ()
-    if not any(map(_answered_late, slow)):
+    if not any(attempt.outcome.positive for result in slow for attempt in result.attempts):
         return ()  # only transfers were too slow
     struck = [*slow, *(result for result in red if result not in slow and _never_in_time(result))]
     ids = {result.id for result in struck}
     places = [*_by_node(ids, evidence)]
     # Each answer waited for a name until its resolver's second query.
-    checks = [result.check for result in slow]
-    if _least(slow) >= QUERIED_AGAIN and all(each and queries_cluster_dns(each) for each in checks):
+    names = all(queries_cluster_dns(result.planned) for result in slow)
+    if names and _least(slow) >= QUERIED_AGAIN:
         places = [(scope_of(ids, [*_of_names(evidence)]) or (Trait(Kind.DNS, "cluster DNS"),), ids)]
     return tuple(_slowness(scope, there, red, evidence, ways) for scope, there in places)
 
@@ -116,14 +116,8 @@ def _by_node(
 
 
 def _least(slow: Iterable[CheckResult]) -> float:
-    answered = [
-        attempt.elapsed
-        for result in slow
-        if result.observation
-        for attempt in result.observation.attempts
-        if attempt.outcome.positive
-    ]
-    return min(answered, default=0.0)
+    attempts = (attempt for result in slow for attempt in result.attempts)
+    return min((each.elapsed for each in attempts if each.outcome.positive), default=0.0)
 
 
 def _slowness(
@@ -146,11 +140,6 @@ def _slowness(
         checks=tuple(result.id for result in red if result.id in ids),
         least=least,
     )
-
-
-def _answered_late(result: CheckResult) -> bool:
-    attempts = result.observation.attempts if result.observation else ()
-    return any(attempt.outcome.positive for attempt in attempts)
 
 
 def _of_names(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
@@ -181,16 +170,13 @@ def _new_pods_without_names(
     of = {trait.kind: trait.value for trait in scope}
     if not {Kind.DNS, Kind.DNS_SERVICE} & of.keys():
         return
-    for check in red:
-        if (
-            check.check is None
-            or check.observation is None
-            or not speaks_of_first_packets(check.check)
-        ):
+    for result in red:
+        check, seen = result.planned, result.observation
+        if seen is None or not speaks_of_first_packets(check):
             continue
-        there = of.get(Kind.DNS_SERVICE) in {None, check.check.source.node}
-        if there and lacked(check.observation.last_detail) == NO_NAME:
-            yield check
+        there = of.get(Kind.DNS_SERVICE) in {None, check.source.node}
+        if there and lacked(seen.last_detail) == NO_NAME:
+            yield result
 
 
 def _gave_up(result: CheckResult, least: float) -> bool:
@@ -198,12 +184,11 @@ def _gave_up(result: CheckResult, least: float) -> bool:
 
     A payload, or connections in a row, need several such answers.
     """
-    if result.check is None or result.observation is None:
+    action, seen = result.planned.action, result.observation
+    if seen is None or seen.outcome is not Outcome.TIMED_OUT:
         return False
-    several = result.check.action.size is not None or result.check.action.connections > 1
-    if result.observation.outcome is not Outcome.TIMED_OUT:
-        return False
-    waited = _waited(result.check, result.observation)
+    several = action.size is not None or action.connections > 1
+    waited = _waited(result.planned, seen)
     return least >= RETRANSMITTED if several else waited is not None and least >= waited / 2
 
 
@@ -225,16 +210,9 @@ def _never_in_time(result: CheckResult) -> bool:
     """Whether some attempts timed out, and all answers were late."""
     if result.observation is None or result.observation.loss or result.observation.path_size:
         return False
-    attempts = result.observation.attempts
-    in_time = any(
-        attempt.outcome.positive and attempt.elapsed < RETRANSMITTED for attempt in attempts
-    )
-    answered = any(attempt.outcome.positive for attempt in attempts)
-    return (
-        answered
-        and not in_time
-        and any(attempt.outcome is Outcome.TIMED_OUT for attempt in attempts)
-    )
+    took = [attempt.elapsed for attempt in result.attempts if attempt.outcome.positive]
+    timed_out = any(attempt.outcome is Outcome.TIMED_OUT for attempt in result.attempts)
+    return timed_out and bool(took) and min(took) >= RETRANSMITTED
 
 
 SEVERAL = 2
@@ -259,8 +237,7 @@ def _late_nodes(red: Iterable[CheckResult]) -> Iterator[str]:
     services: dict[str, set[str]] = {}
     for result in red:
         seen, late = result.observation, _late(result)
-        by_name = result.check is not None and result.check.queries_dns
-        if late and seen and seen.outcome.positive and not by_name:
+        if late and seen and seen.outcome.positive and not result.planned.queries_dns:
             services.setdefault(late.node, set()).add(late.service)
     yield from (node for node, names in services.items() if len(names) >= SEVERAL)
 
@@ -276,10 +253,7 @@ def _translated_by(clue: Evidence) -> set[str]:
 
 def _kept_silent(result: CheckResult) -> bool:
     """Whether a Service did not answer in a check; one of new Pods counts without a time-out."""
-    check, seen = result.check, result.observation
-    if check is None or seen is None or check.action.question is Question.RESOLVE:
+    check, seen = result.planned, result.observation
+    if seen is None or check.action.question is Question.RESOLVE or lost_after_answer(result):
         return False
-    if lost_after_answer(result):
-        return False
-    outcomes = {seen.outcome, *(attempt.outcome for attempt in seen.attempts)}
-    return Outcome.TIMED_OUT in outcomes or speaks_of_first_packets(check)
+    return Outcome.TIMED_OUT in result.outcomes or speaks_of_first_packets(check)
