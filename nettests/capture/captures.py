@@ -25,6 +25,7 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.facts import NodeFacts
 from nettests.model.json_text import Object
 from nettests.model.network_drivers import HYBRID
+from nettests.model.visible import plural
 from nettests.model.words import OS, Protocol
 from nettests.probes.capturing import (
     PORTS,
@@ -214,8 +215,7 @@ class Captures:
 def _doubt(printed: Printed, node: str) -> str:
     """Return why missing packets prove nothing in a capture; empty if it is complete."""
     if printed.lost:
-        amount = "1 packet" if printed.lost == 1 else f"{printed.lost} packets"
-        return f"tcpdump on {node} lost {amount} of those that it was to capture"
+        return f"tcpdump on {node} lost {plural(printed.lost, 'packet')} of those that it was to capture"
     return f"only the first frames of {node} were read" if printed.cut else ""
 
 

@@ -28,10 +28,9 @@ from nettests.model.codec import to_data
 from nettests.model.exit_code import ExitCode
 from nettests.model.grouping import grouped
 from nettests.model.labels import document_version
-from nettests.model.visible import as_line
+from nettests.model.visible import as_line, plural
 from nettests.parse.doubts import State
 from nettests.report.instruments import InstrumentRow
-from nettests.report.text import plural
 from nettests.session.calibrate_local import CalibratedNow, calibrate_local
 from nettests.session.process import require_posix
 from nettests.terminal.drawing import console

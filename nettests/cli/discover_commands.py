@@ -34,11 +34,11 @@ from nettests.model.codec import to_data
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.json_text import Object
+from nettests.model.visible import plural
 from nettests.model.words import OS
 from nettests.model.yaml_text import write_yaml
 from nettests.plan.images import needed_images
 from nettests.plan.node_pools import unusable
-from nettests.report.text import plural
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.prepare import blank_of, facts_of, profile_of
 from nettests.session.report_dir import new_run_id

@@ -21,6 +21,7 @@ from nettests.cluster.profile_file import read_profile
 from nettests.model.exit_code import ExitCode
 from nettests.model.grouping import grouped
 from nettests.model.labels import DOMAIN
+from nettests.model.visible import plural
 
 
 @click.command(cls=Command, example="nettests gc --kubeconfig ~/.kube/config --yes")
@@ -152,8 +153,7 @@ def _next_step(leftover: Leftover) -> str:
 
 def _runs(leftovers: list[Leftover]) -> str:
     """Count runs, each of which may have left more than one namespace."""
-    count = len({leftover.ownership.run for leftover in leftovers})
-    return f"{count} dead run" if count == 1 else f"{count} dead runs"
+    return plural(len({leftover.ownership.run for leftover in leftovers}), "dead run")
 
 
 def _until(left: timedelta) -> str:

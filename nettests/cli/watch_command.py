@@ -30,12 +30,12 @@ from nettests.errors import NettestsError
 from nettests.judge.exit_status import of_watch
 from nettests.model.check import Check
 from nettests.model.journal_records import Limitations, Round
+from nettests.model.visible import plural
 from nettests.model.words import CheckClass, VantageKind, Verdict
 from nettests.plugin.documents import end_documents
 from nettests.plugin.notifications import Notifications, notifications_of, without_address
 from nettests.plugin.reporter import Reporter, show
 from nettests.private import require_writable
-from nettests.report.text import plural
 from nettests.session.blueprint import unused
 from nettests.session.prepare import Prepared, prepare
 from nettests.session.process import require_posix

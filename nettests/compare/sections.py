@@ -16,11 +16,10 @@ from nettests.compare.difference import OnlyCheck
 from nettests.compare.fact_changes import FactChange
 from nettests.model.grouping import grouped
 from nettests.model.verdict import SUMMARY_ORDER
-from nettests.model.visible import code, inert
+from nettests.model.visible import code, inert, plural
 from nettests.model.words import Verdict
 from nettests.report import harmless
 from nettests.report.summary import SYMBOL
-from nettests.report.text import plural
 
 NAMED = 4
 """How many members, checks or facts a sentence names; the document for machines has all."""

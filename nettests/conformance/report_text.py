@@ -14,7 +14,7 @@ from nettests.conformance.conformance_report import (
 )
 from nettests.expect.condition import Truth
 from nettests.model.grouping import grouped
-from nettests.report.text import plural
+from nettests.model.visible import plural
 
 GAPS = {
     Gap.NOT_PLANNED: "not planned",

@@ -31,10 +31,10 @@ from nettests.history.trends import (
 )
 from nettests.model.grouping import grouped
 from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.visible import plural
 from nettests.model.words import Verdict
 from nettests.report import harmless
 from nettests.report.summary import duration
-from nettests.report.text import plural
 
 SHOWN = 6
 """How many strips of a turn are initially open."""

@@ -15,9 +15,10 @@ from nettests.model.permission import (
     SECRETS,
     Permission,
 )
+from nettests.model.visible import plural
 from nettests.model.workload import Workload
 from nettests.plan.permissions import needed
-from nettests.preflight.evidence import Evidence, Finding, Level, counted
+from nettests.preflight.evidence import Evidence, Finding, Level
 
 NAME = "nettests-missing"
 """The name of the roles that grant what is missing."""
@@ -39,8 +40,8 @@ def permissions(evidence: Evidence) -> Finding:
     return Finding(
         topic="permissions",
         level=Level.BLOCKER if unpulled else costly if lost else Level.NOTE,
-        summary=f"{counted(len(evidence.missing), 'permission')} missing: "
-        f"{counted(lost, 'check')} of {len(evidence.whole.checks)} left out",
+        summary=f"{plural(len(evidence.missing), 'permission')} missing: "
+        f"{plural(lost, 'check')} of {len(evidence.whole.checks)} left out",
         details=tuple(_detail(permission, evidence) for permission in evidence.missing),
         next_step=GRANT,
     )
@@ -52,7 +53,7 @@ def without_nodes(missing: tuple[Permission, ...]) -> Finding:
         topic="permissions",
         level=Level.BLOCKER,
         summary=f"nodes cannot be listed, so nothing can be planned; "
-        f"{counted(len(missing), 'permission')} missing",
+        f"{plural(len(missing), 'permission')} missing",
         details=tuple(map(str, missing)),
         next_step=GRANT,
     )
@@ -66,7 +67,7 @@ def _detail(permission: Permission, evidence: Evidence) -> str:
     ]
     flows = len({check.flow for check in costs})
     if costs:
-        return f"{permission}: {counted(len(costs), 'check')} of {counted(flows, 'flow')}"
+        return f"{permission}: {plural(len(costs), 'check')} of {plural(flows, 'flow')}"
     if permission.resource == SECRETS:
         return f"{permission}: the run has no pull Secret, and does not start"
     if permission in LIST_WEBHOOKS:

@@ -21,6 +21,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.grouping import grouped
 from nettests.model.observation import Raw
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
+from nettests.model.visible import plural
 from nettests.model.words import Verdict
 from nettests.report import harmless, summary
 from nettests.report.harmless import pack, tree
@@ -37,7 +38,6 @@ from nettests.report.summary import (
     leading,
     unread_line,
 )
-from nettests.report.text import plural
 from nettests.resources import lines_of
 
 _PURPOSES = dict(line.split(" = ") for line in lines_of("nettests.report", "purposes.txt"))
