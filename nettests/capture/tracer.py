@@ -117,13 +117,8 @@ class Tracer:
 
         def traced(mark: Mark) -> Traced:
             read = captures.read_all(nodes, texts, base, mark)
-            result = trace(
-                setup.scene,
-                mark,
-                [node_capture.capture for node_capture in read],
-                answered=answered,
-                direct=direct,
-            )
+            seen = [node_capture.capture for node_capture in read]
+            result = trace(setup.scene, mark, seen, answered=answered, direct=direct)
             return Traced(check=check.id, trace=result, captures=read)
 
         last = traced(sent[-1].mark)
@@ -161,13 +156,8 @@ class Tracer:
             anew = None if answered else held.answered_anew()
         mark = Mark(protocol=Protocol.TCP, served=held.port)
         read = captures.read_all(nodes, texts, base, mark)
-        result = trace(
-            scene,
-            mark,
-            [node_capture.capture for node_capture in read],
-            answered=answered,
-            anew=anew,
-        )
+        seen = [node_capture.capture for node_capture in read]
+        result = trace(scene, mark, seen, answered=answered, anew=anew)
         return Traced(check=check.id, trace=result, captures=read)
 
     def _send_until_lost(

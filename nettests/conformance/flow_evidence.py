@@ -208,7 +208,10 @@ def _gaps(result: CheckResult, evidence: Evidence) -> Iterator[tuple[Gap, str]]:
     if result.verdict is Verdict.SKIPPED:
         yield Gap.SKIPPED, result.message
     elif result.verdict is Verdict.UNKNOWN:
-        yield Gap.UNKNOWN, _why_unknown(result)
+        undecided = result.expectation.undecided if result.expectation else None
+        # sample: "windows-1 pod → windows-1 pod on its own node, TCP - pod-to-pod-ip - expected …"
+        message = result.message.partition(f" - {result.flow} - ")[2] or result.message
+        yield Gap.UNKNOWN, undecided or result.distrust or message
     elif result.verdict is Verdict.KNOWN_BUG:
         yield Gap.KNOWN_BUG, result.limitation_id or "a known bug shows"
     elif applied and (
@@ -233,13 +236,6 @@ def _alike(recorded: Check, planned: Check) -> bool:
         planned.action,
         planned.members,
     )
-
-
-def _why_unknown(result: CheckResult) -> str:
-    undecided = result.expectation.undecided if result.expectation else None
-    # sample: "windows-1 pod → windows-1 pod on its own node, TCP - pod-to-pod-ip - expected …"
-    message = result.message.partition(f" - {result.flow} - ")[2] or result.message
-    return undecided or result.distrust or message
 
 
 def _not_met(flow: str, checks: Iterable[CheckResult], counted: Statistics) -> Missing:

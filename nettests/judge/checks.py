@@ -80,6 +80,11 @@ def judge_members(check: Check, judgements: Mapping[str, Judgement]) -> Judgemen
     worst = min((judgement.verdict for _, judgement in each), key=SUMMARY_ORDER.index)
     first = next(judgement for _, judgement in each if judgement.verdict is worst)
     expected, observed = _most(each, "expected"), _observed(each)
+    groups = grouped(
+        (_wording(judgement), label)
+        for label, judgement in each
+        if judgement.verdict is not Verdict.PASS
+    )
     return replace(
         first,
         check=check.id,
@@ -88,7 +93,7 @@ def judge_members(check: Check, judgements: Mapping[str, Judgement]) -> Judgemen
         expected=expected,
         observed=observed,
         next_step=first.next_step if worst in ATTENTION else "",
-        members=_grouped(each),
+        members=tuple(replace(wording, labels=tuple(labels)) for wording, labels in groups.items()),
     )
 
 
@@ -158,15 +163,6 @@ def _most(each: Iterable[tuple[str, Judgement]], name: str) -> str:
     if not most:
         return ""
     return f"{most[0][0]}, elsewhere something else" if len(most) > 1 else most[0][0]
-
-
-def _grouped(each: Iterable[tuple[str, Judgement]]) -> tuple[MembersJudged, ...]:
-    groups = grouped(
-        (_wording(judgement), label)
-        for label, judgement in each
-        if judgement.verdict is not Verdict.PASS
-    )
-    return tuple(replace(wording, labels=tuple(labels)) for wording, labels in groups.items())
 
 
 def _wording(judgement: Judgement) -> MembersJudged:

@@ -5,7 +5,7 @@ the old address, every path to that node would look broken. A Pod that is not Re
 replaced, counts as missing, with the reason, until it is Ready again.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from nettests.model.check import Check
@@ -90,18 +90,9 @@ def changes(before: Deployment, now: Deployment) -> Iterator[str]:
             lambda name: f"{name} ({ended})" if (ended := now.pods[name].ended) else name,
         ),
     ):
-        yield from _by_node(phrase, changed, say, pods)
-
-
-def _by_node(
-    phrase: str,
-    names: Iterable[str],
-    say: Callable[[str], str],
-    pods: Mapping[str, StandingPod],
-) -> Iterator[str]:
-    nodes = grouped((pods[name].node, say(name)) for name in names)
-    for node, described in sorted(nodes.items()):
-        yield f"on {node} {phrase} {'; '.join(described)}"
+        nodes = grouped((pods[name].node, say(name)) for name in changed)
+        for node, described in sorted(nodes.items()):
+            yield f"on {node} {phrase} {'; '.join(described)}"
 
 
 def started_again(pod: StandingPod) -> str:
