@@ -19,7 +19,7 @@ from nettests.cli.options import (
     CLUSTER,
     IDS,
     IMAGES,
-    PULL,
+    STARTS_PODS,
     CommonOptions,
     cluster_options,
     own_options,
@@ -271,7 +271,7 @@ _WITHOUT_ADDRESSES = "in a run with the addresses of its pods, and owned by the 
 @click.command(
     cls=Command, example="nettests render --kubeconfig ~/.kube/config --namespace=net-tests"
 )
-@cluster_options(CLUSTER, IMAGES, PULL, CHECKS, IDS)
+@cluster_options(*STARTS_PODS)
 def render(*, common: CommonOptions) -> None:
     """Print every object that a run would create.
 

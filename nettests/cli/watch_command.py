@@ -15,11 +15,7 @@ import click
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import (
-    CHECKS,
-    CLUSTER,
-    IDS,
-    IMAGES,
-    PULL,
+    STARTS_PODS,
     CommonOptions,
     cluster_options,
     own_options,
@@ -50,7 +46,7 @@ SLICE_SECONDS = 0.5
 @click.command(
     cls=Command, example="nettests watch --kubeconfig ~/.kube/config --every 1m --for 12h"
 )
-@cluster_options(CLUSTER, IMAGES, PULL, CHECKS, IDS)
+@cluster_options(*STARTS_PODS)
 @own_options("watch")
 @report_dir_option("Where reports go.")
 @shared("--metrics", "--webhook")
