@@ -29,7 +29,8 @@ FEWEST_ANSWERS = 3
 BUSY = "its node was busy: what answered did so slowly to the end"
 SLOWLY = "its answers took so long that what failed within a second may have been slow, too"
 NOTHING = "nothing"
-_PATHS = {"pod": "Pod", "service": "ClusterIP", "name": "Service by its name"}
+BY_NAME = "Service by its name"
+_PATHS = {"pod": "Pod", "service": "ClusterIP", "name": BY_NAME}
 """The targets of the paths, by the names of their containers."""
 _ATTEMPT = re.compile(
     # sample: "first-packets 200 0.003417", "first-packets 000 1.001222"
@@ -53,7 +54,7 @@ _LOST = re.compile(
     # sample: "14 of 14 requests to ClusterIP failed after a first answer: Pod after 4 ms, …"
     r"\b\d+ of \d+ requests to ([^:]+?) failed after a first answer: "
 )
-NO_NAME = "no Service by its name"
+NO_NAME = f"no {BY_NAME}"
 """For a Pod that got answers by address only."""
 
 

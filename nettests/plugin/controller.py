@@ -74,6 +74,7 @@ class Controller:
         self._baseline: Baseline | None = None
         self._notifications = Notifications()
         self._closing = ExitStack()
+        self._documented = False
         self._alone = config.option.nettests_output != "pytest" and not config.option.collectonly
         """Whether our reporter replaces pytest's."""
 
@@ -240,7 +241,11 @@ class Controller:
             return (yield)
         finally:
             if self.run is not None:
-                session.exitstatus = self._finish(self.run, exitstatus)
+                try:
+                    session.exitstatus = self._finish(self.run, exitstatus)
+                except KeyboardInterrupt:  # what is missing follows in pytest_unconfigure
+                    self.reporter.paragraph("Error: interrupted again, while the run ended")
+                    session.exitstatus = ExitCode.INTERRUPTED
 
     def _finish(self, run: Run, status: int) -> int:
         plan = run.prepared.blueprint.plan
@@ -264,6 +269,7 @@ class Controller:
             run.finish(exit_code=code, counts=counts)
         finally:
             ended = end_documents(run.journal, run.judging.observations, compared=True)
+            self._documented = True
             self.reporter.still()
             if ended.results is not None:
                 show(self.reporter, ended.results, run.directory)
@@ -312,3 +318,5 @@ class Controller:
                 self.run.close()
                 if (left := self.run.run_objects.left_behind) != before:
                     self.reporter.paragraph(f"left behind: {left}", style="bold red")
+                if not self._documented:  # a second Ctrl-C, before they were begun
+                    end_documents(self.run.journal, self.run.judging.observations)

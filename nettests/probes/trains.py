@@ -33,6 +33,8 @@ FEW, BESIDE_OF_ECHOES = 4, 2
 because a lost SYN shows only in comparison with others (``parse.lost_packets``)."""
 SLOW_SECONDS = 0.5
 """If a try takes this long, at most ``SLOW_TRIES`` are sent, because hundreds would take minutes."""
+TRAIN_SECONDS = 20.0
+"""How long a train over a slow path may take: its channel waits for all of its answers."""
 UNCLEAR_TRIES = 8
 """The most further rounds after a SYN seemed lost: three in order clear it (``SLOW_TRIES``)."""
 
@@ -70,7 +72,8 @@ class Trains:
 
         A busy probe slows them too, but usually only briefly; the rest is then sent later.
         """
-        for trains in rounds(tries - self._tries, self.check.action.protocol):
+        longest = None if hurried else max(1, int(TRAIN_SECONDS / self._typical()))
+        for trains in rounds(tries - self._tries, self.check.action.protocol, longest):
             if not self._sent(trains) or self._decided():
                 return False
             if hurried and self._slow():
@@ -121,8 +124,11 @@ class Trains:
             return True
         return proves_loss(self._tries, self._lost)
 
+    def _typical(self) -> float:
+        return median(attempt.elapsed / attempt.tries for attempt in self._seen)
+
     def _slow(self) -> bool:
-        each = median(attempt.elapsed / attempt.tries for attempt in self._seen)
+        each = self._typical()
         return each >= SYN_AGAIN[0] or (each >= SLOW_SECONDS and self._tries >= SLOW_TRIES)
 
 
@@ -143,17 +149,21 @@ def longest_train(protocol: Protocol) -> int:
             assert_never(protocol)
 
 
-def rounds(tries: int, protocol: Protocol) -> Iterator[tuple[int, ...]]:
-    """Yield the lengths of concurrent trains, up to ``tries`` in all."""
+def rounds(tries: int, protocol: Protocol, slow: int | None = None) -> Iterator[tuple[int, ...]]:
+    """Yield the lengths of concurrent trains, up to ``tries`` in all.
+
+    ``slow`` limits them on a slow path, where more trains beside each other fill no queue.
+    """
     longest = longest_train(protocol)
+    longest = min(slow or longest, longest)
     retransmitted = protocol.retransmitted
     lengths = list(LENGTHS if retransmitted else LENGTHS_OF_ECHOES)
     beside = FEW
     left = tries
     while left > 0:
-        length = lengths.pop(0) if lengths else longest
+        length = min(lengths.pop(0), longest) if lengths else longest
         whole, rest = divmod(min(left, beside * length), length)
         trains = (length,) * whole + ((rest,) if rest else ())
         yield trains
         left -= sum(trains)
-        beside = BESIDE if retransmitted else BESIDE_OF_ECHOES
+        beside = BESIDE if retransmitted else FEW if slow else BESIDE_OF_ECHOES

@@ -186,10 +186,16 @@ def _raws(check: Check, action: Action, purpose: str, seen: Expected) -> list[Ra
     ]
 
 
+def _interrupted(*_arguments: object, **_more: object) -> int:
+    raise KeyboardInterrupt
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Put the stand-ins in place before the plugin is told to prepare."""
     vars(controller).update(prepare=prepare, Run=CannedRun)
+    if os.environ.get("NETTESTS_DIE") == "at the end":
+        vars(controller).update(of_run=_interrupted)
     if absent := os.environ.get("NETTESTS_WITHOUT"):
         vars(captures)["find_spec"] = lambda name: None if name == absent else find_spec(name)
 

@@ -225,6 +225,14 @@ def test_an_interruption_cleans_up_and_reports(run: Runner) -> None:
     assert WINDOWS not in done.out  # what was never judged is no finding
 
 
+def test_an_interrupted_end_cleans_up_and_reports(run: Runner) -> None:
+    """Ctrl-C while the exit code is decided: objects are removed, and the documents written all the same."""
+    done = run(f"--flow={FLOW}", environment={"NETTESTS_DIE": "at the end"})
+    assert done.code == 2
+    assert "everything was removed" in [r["text"] for r in done.records if r["record"] == "event"]
+    assert set(done.verdicts.values()) == {"pass"}
+
+
 def test_only_what_was_selected_is_observed(run: Runner) -> None:
     """Checks that -k deselects are neither run nor reported as due."""
     done = run(f"--flow={FLOW}", "-k", "windows-1/windows-1 and tcp")

@@ -19,7 +19,7 @@ from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.parse.lost_packets import BESIDE
 from nettests.parse.observe import observation_of
 from nettests.parse.overload import REFERENCE
-from nettests.probes.trains import UNCLEAR_TRIES, longest_train, rounds
+from nettests.probes.trains import FEW, UNCLEAR_TRIES, longest_train, rounds
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 
@@ -48,6 +48,15 @@ def test_rounds_hold_as_many_tries_as_were_wanted(tries: int, protocol: Protocol
     assert sum(map(sum, found)) == tries
     assert all(len(trains) <= BESIDE + 1 for trains in found)
     assert all(1 <= length <= longest_train(protocol) for trains in found for length in trains)
+
+
+@given(st.integers(1, 200), st.integers(1, 30))
+def test_trains_over_a_slow_path_are_short_and_more(tries: int, longest: int) -> None:
+    """No train has more tries than its channel can wait for, and four run beside each other."""
+    found = list(rounds(tries, Protocol.UDP, longest))
+    assert sum(map(sum, found)) == tries
+    assert max(map(max, found)) <= longest
+    assert all(len(trains) == FEW for trains in found[:-1])
 
 
 @given(st.integers(600, 1400))

@@ -70,7 +70,7 @@ def test_names_that_wait_are_of_the_dns_and_not_of_the_way(quiet: Results) -> No
     assert found.cause == "Queries to the cluster DNS are answered only after 2.4 s or more"
 
 
-@pytest.mark.parametrize("counted", ["at once", "late", "never"])
+@pytest.mark.parametrize("counted", ["at once", "in long trains", "late", "never"])
 def test_lookups_that_wait_beside_prompt_queries_of_one_type_are_told_from_a_late_dns(
     quiet: Results, counted: str
 ) -> None:
@@ -82,18 +82,41 @@ def test_lookups_that_wait_beside_prompt_queries_of_one_type_are_told_from_a_lat
     def of(one: CheckResult) -> CheckResult | None:
         if one not in counting or not one.observation or counted == "at once":
             return one
-        attempts = (replace(one.observation.attempts[0], elapsed=2.4),)
+        train = replace(one.observation.attempts[0], elapsed=2.4)
+        attempts = (replace(train, tries=24 if counted == "in long trains" else 1),)
         late = replace(one, observation=replace(one.observation, attempts=attempts))
-        return late if counted == "late" else None
+        return late if counted in {"late", "in long trains"} else None
 
     kept = [kept for one in results.checks if (kept := of(one))]
     found = holding(quiet, kept).incidents[0]
-    if counted == "at once":
+    if counted in {"at once", "in long trains"}:
         assert found.cause.startswith("Lookups in the cluster DNS take 2.4 s or more; queries for ")
         assert "answered sooner, and none of " in found.cause
         assert "-type=AAAA" in found.next_step
     else:
         assert found.cause == "Queries to the cluster DNS are answered only after 2.4 s or more"
+
+
+@pytest.mark.parametrize("seconds", [15.0, 0.1])
+def test_queries_sent_again_while_all_names_are_late_are_not_lost(
+    quiet: Results, seconds: float
+) -> None:
+    """Resolvers repeat a query whose answer is late; one whose other answers are prompt lost a packet."""
+    results = delayed(quiet, queries_cluster_dns)
+    again = {one.id for one in results.checks if one.verdict is Verdict.FLAKY}
+    again = set(sorted(again)[:4])
+
+    def of(one: CheckResult) -> CheckResult:
+        if one.id not in again or one.observation is None:
+            return one
+        attempts = tuple(replace(each, elapsed=seconds) for each in one.observation.attempts)
+        resent = "a query to the name server that is lost is sent again after 5 s"
+        seen = replace(one.observation, attempts=attempts, slow=None, resent=resent)
+        return replace(one, observation=seen)
+
+    found = holding(quiet, [of(one) for one in results.checks]).incidents
+    assert found[0].cause.startswith("Lookups in the cluster DNS take 2.4 s or more")
+    assert len(found) == (1 if seconds > 1 else 2)
 
 
 def test_what_times_out_beside_late_answers_belongs_to_them(quiet: Results) -> None:

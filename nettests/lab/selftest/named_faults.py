@@ -154,7 +154,8 @@ _BY_THE_API = ("kubectl-to-pod", "pod-restart", "pod-port-forward")
 
 UNPROVEN = tuple(Checks(flow=flow, verdict="unknown") for flow in _NEGATIVE)
 """Checks that expect no answer, or one of several backends, and are unknown after a failed control."""
-NAMES = tuple(Checks(flow=flow) for flow in _NAMES)
+_DNS_ITSELF = Checks(flow="pod-to-existing-service", id="*/kube-system.kube-dns")
+NAMES = (_DNS_ITSELF, *(Checks(flow=flow) for flow in _NAMES))
 """Checks that need the cluster's DNS."""
 PROXIES = tuple(Checks(flow=flow) for flow in (*_OF_PROXY, "*nodeport*"))
 """Checks that need Service proxies."""
@@ -162,7 +163,7 @@ PROXIES = tuple(Checks(flow=flow) for flow in (*_OF_PROXY, "*nodeport*"))
 
 def names_from(node: str) -> tuple[Checks, ...]:
     """Return the checks from a node that need the cluster's DNS."""
-    return tuple(Checks(flow=flow, source=node) for flow in _NAMES)
+    return tuple(replace(checks, source=node) for checks in NAMES)
 
 
 def through_proxy_of(node: str) -> tuple[Checks, ...]:

@@ -7,6 +7,7 @@ outcome. All else (``recorded``, expected silence) contradicts no cause.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from nettests.judge.advice import STEPS
 from nettests.model.check_id import member_of, parent_of
@@ -37,6 +38,7 @@ from nettests.report.incidents.slowness import (
     beside_single_queries,
     find_slowness,
     late_rules,
+    waited_as_long,
 )
 from nettests.report.incidents.steps import next_step_of, step_after_loss
 from nettests.report.incidents.traits import Kind, Trait
@@ -74,6 +76,7 @@ def find_incidents(
     others = [result for result in red.values() if result.id not in apart]
     losses, explained = _losses_beside_causes(others, evidence, queried, clues)
     slowness, losses = _with_queries_sent_again(slowness, losses, evidence)
+    slowness, losses = _with_names_as_late(slowness, losses, red)
     incidents = [_incident(explanation, red, evidence, facts) for explanation in explained]
     shares = {each.checks: 0.0 for each in slowness}
     incidents += (_of_slowness(beside_single_queries(each, ran)) for each in slowness)
@@ -218,6 +221,19 @@ def _with_queries_sent_again(
     whole = replace(loss, checks=checks, resent=loss.resent + len(slow.checks))
     others = tuple(each for each in slowness if each is not slow)
     return others, tuple(whole if each is loss else each for each in losses)
+
+
+def _with_names_as_late(
+    slowness: tuple[Slowness, ...], losses: tuple[Loss, ...], red: Mapping[str, CheckResult]
+) -> tuple[tuple[Slowness, ...], tuple[Loss, ...]]:
+    """Return lost queries as late ones, where no name was resolved sooner than by the late DNS."""
+    for slow in slowness:
+        late = [loss for loss in losses if waited_as_long(slow, map(red.__getitem__, loss.checks))]
+        checks = dict.fromkeys(chain(slow.checks, *(loss.checks for loss in late)))
+        whole = replace(slow, checks=tuple(checks))
+        slowness = tuple(whole if each is slow else each for each in slowness)
+        losses = tuple(loss for loss in losses if loss not in late)
+    return slowness, losses
 
 
 def _without(evidence: Sequence[Evidence], *causes: Loss | Slowness) -> Iterator[Evidence]:

@@ -21,7 +21,7 @@ from nettests.model.check_id import member_of
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Observation
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
-from nettests.parse.first_packets import NO_NAME, lacked
+from nettests.parse.first_packets import BY_NAME, NO_NAME, lacked, lost_later
 from nettests.parse.late_answers import QUERIED_AGAIN, RETRANSMITTED
 from nettests.plan.pods import CONNECT_SECONDS
 from nettests.report.incidents.loss import FEWEST, lossy, lost_after_answer
@@ -66,7 +66,7 @@ def beside_single_queries(slowness: Slowness, ran: Sequence[CheckResult]) -> Slo
         if result.planned.target.kind is TargetKind.DNS_SERVICE
     ]
     losses = [seen.loss for seen in counted if seen.loss]
-    took = [attempt.elapsed for seen in counted for attempt in seen.attempts]
+    took = [train.elapsed / train.tries for seen in counted for train in seen.attempts]
     if not took or any(loss.lost for loss in losses) or median(took) > slowness.least * _SOONER:
         return slowness
     return replace(slowness, single=sum(loss.sent for loss in losses))
@@ -166,7 +166,7 @@ def _is_late(way: Evidence, scope: Sequence[Trait]) -> bool:
 def _new_pods_without_names(
     red: Sequence[CheckResult], scope: Sequence[Trait]
 ) -> Iterator[CheckResult]:
-    """Yield new Pods that resolved no name where DNS is late: their requests give up after 1 s."""
+    """Yield new Pods that now and then resolved no name where DNS is late: they give up after 1 s."""
     of = {trait.kind: trait.value for trait in scope}
     if not {Kind.DNS, Kind.DNS_SERVICE} & of.keys():
         return
@@ -175,7 +175,8 @@ def _new_pods_without_names(
         if seen is None or not speaks_of_first_packets(check):
             continue
         there = of.get(Kind.DNS_SERVICE) in {None, check.source.node}
-        if there and lacked(seen.last_detail) == NO_NAME:
+        detail = seen.last_detail
+        if there and (lacked(detail) == NO_NAME or lost_later(detail) == BY_NAME):
             yield result
 
 
@@ -210,9 +211,26 @@ def _never_in_time(result: CheckResult) -> bool:
     """Whether some attempts timed out, and all answers were late."""
     if result.observation is None or result.observation.loss or result.observation.path_size:
         return False
-    took = [attempt.elapsed for attempt in result.attempts if attempt.outcome.positive]
-    timed_out = any(attempt.outcome is Outcome.TIMED_OUT for attempt in result.attempts)
-    return timed_out and bool(took) and min(took) >= RETRANSMITTED
+    answered = [
+        attempt.elapsed
+        for attempt in result.attempts
+        if attempt.outcome.positive or attempt.outcome is Outcome.NXDOMAIN
+    ]
+    silent = any(attempt.outcome is Outcome.TIMED_OUT for attempt in result.attempts)
+    return silent and bool(answered) and min(answered) >= RETRANSMITTED
+
+
+def waited_as_long(slowness: Slowness, checks: Iterable[CheckResult]) -> bool:
+    """Whether the checks' names all took as long where the cluster DNS is late: none was sooner.
+
+    A resolver that waits for such an answer sends its query again, as after a lost one.
+    """
+    results = list(checks)
+    return (
+        bool({Kind.DNS, Kind.DNS_SERVICE} & {trait.kind for trait in slowness.scope})
+        and all(queries_cluster_dns(result.planned) for result in results)
+        and _least(results) >= slowness.least
+    )
 
 
 SEVERAL = 2
