@@ -154,10 +154,10 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 @pytest.fixture
 def eventually() -> Callable[[Callable[[], bool]], None]:
-    """Wait on a condition, for a few seconds at most."""
+    """Wait on a condition, for half a minute at most: a machine may be busy."""
 
     def wait(condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 30
         while not condition():
             assert time.monotonic() < deadline, "the condition did not come true"
             time.sleep(0.01)

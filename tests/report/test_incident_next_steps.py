@@ -10,7 +10,13 @@ from nettests.model.facts import Fact
 from nettests.model.words import Protocol, TargetKind
 from nettests.report import Results
 from nettests.report.incidents import find_incidents
-from nettests.report.incidents.traits import queries_cluster_dns, targets_service
+from nettests.report.incidents.steps import next_step_of
+from nettests.report.incidents.traits import (
+    Kind,
+    Trait,
+    queries_cluster_dns,
+    targets_service,
+)
 from tests.report.test_incidents import LINUX, WIN, broken, crossing
 
 
@@ -98,3 +104,37 @@ def test_without_kube_proxy_nobody_is_sent_to_its_log(
     assert node in incident.next_step
     assert "Get-HnsPolicyList" not in incident.next_step
     assert "whether kube-proxy" not in incident.next_step
+
+
+def test_echoes_alone_that_one_node_does_not_answer_are_looked_for_at_firewalls(
+    quiet: Results,
+) -> None:
+    """Its Pods answer over TCP and UDP: neither they nor their EndpointSlices are to be looked at."""
+    named = {Kind.TARGET: "Pod", Kind.ENTERED: LINUX, Kind.PROTOCOL: "icmp"}
+    traits = [Trait(kind, value) for kind, value in named.items()]
+    assert "that tell protocols apart" in next_step_of(traits, (), quiet.facts)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "told", "step"),
+    [
+        ({TargetKind.NODEPORT}, f"to a NodePort on {LINUX}", "keeps others from its NodePorts"),
+        (
+            {TargetKind.POD_CLOSED_PORT, TargetKind.NODE_CLOSED_PORT},
+            f"to a closed port on {LINUX}",
+            "the TCP resets that come back",
+        ),
+    ],
+)
+def test_ports_of_one_node_that_stay_silent_are_looked_for_at_its_firewall(
+    quiet: Results, kinds: set[TargetKind], told: str, step: str
+) -> None:
+    """What enters a node for one kind of port gets no answer, and all else does: no Pod or route is blamed."""
+
+    def struck(check: Check) -> bool:
+        enters = check.target.node == LINUX != check.source.node
+        return check.target.kind in kinds and enters and check.action.protocol is Protocol.TCP
+
+    incident = broken(quiet, struck).incidents[0]
+    assert told in incident.cause
+    assert step in incident.next_step

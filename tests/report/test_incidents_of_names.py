@@ -167,3 +167,24 @@ def test_a_wrong_search_list_is_named_with_its_node(quiet: Results, node: str, t
     )
     assert tool in found.next_step
     assert "cluster.local" in found.next_step
+
+
+def test_udp_to_name_servers_that_a_node_lost_is_one_incident(probed_directly: Results) -> None:
+    """Queries over TCP are answered, and neither the DNS Pods themselves nor other servers answer over UDP: no proxy is blamed."""
+
+    def struck(check: Check) -> bool:
+        sends = check.target.descriptor.name_server or check.action.question is Question.RESOLVE
+        over = check.action.protocol if sends else Protocol.UDP
+        queries = queries_cluster_dns(check) or check.queries_dns
+        return queries and check.source.node == WIN and over is Protocol.UDP
+
+    def unanswered(one: CheckResult) -> CheckResult:
+        if one.observation is None or one.check is None or not struck(one.check):
+            return one
+        silent = (replace(each, outcome=Outcome.TIMED_OUT) for each in one.observation.attempts)
+        return replace(one, observation=replace(one.observation, attempts=tuple(silent)))
+
+    results = broken(probed_directly, struck)
+    (found,) = holding(results, [*map(unanswered, results.checks)]).incidents
+    assert found.cause == f"Cluster DNS does not answer from {WIN} over UDP"
+    assert f"drops packets to UDP port 53 between {WIN} and them" in found.next_step

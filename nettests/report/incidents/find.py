@@ -12,7 +12,7 @@ from itertools import chain
 from nettests.judge.advice import STEPS
 from nettests.model.check_id import member_of, parent_of
 from nettests.model.facts import ClusterFacts
-from nettests.model.words import Verdict
+from nettests.model.words import Protocol, Verdict
 from nettests.report.incidents.echoes import echoes
 from nettests.report.incidents.evidence import (
     beside,
@@ -70,16 +70,19 @@ def find_incidents(
     besides += queried
     new = [*early(ran, evidence), *late_rules(red, evidence)]
     besides += new
-    slowness = find_slowness(list(red.values()), evidence, ways)
+    slowness = tuple(
+        beside_single_queries(each, ran)
+        for each in find_slowness(list(red.values()), evidence, ways)
+    )
     clues = [*_without((*evidence, *besides), *slowness)]
     apart = {clue.check for clue in new}.union(*(each.checks for each in slowness))
     others = [result for result in red.values() if result.id not in apart]
     losses, explained = _losses_beside_causes(others, evidence, queried, clues)
-    slowness, losses = _with_queries_sent_again(slowness, losses, evidence)
     slowness, losses = _with_names_as_late(slowness, losses, red)
+    slowness, losses = _with_queries_sent_again(slowness, losses, evidence)
     incidents = [_incident(explanation, red, evidence, facts) for explanation in explained]
     shares = {each.checks: 0.0 for each in slowness}
-    incidents += (_of_slowness(beside_single_queries(each, ran)) for each in slowness)
+    incidents += map(_of_slowness, slowness)
     of_losses = []
     for loss in losses:
         slow = next((each for each in slowness if each.scope == loss.scope), None)
@@ -226,7 +229,7 @@ def _with_queries_sent_again(
 def _with_names_as_late(
     slowness: tuple[Slowness, ...], losses: tuple[Loss, ...], red: Mapping[str, CheckResult]
 ) -> tuple[tuple[Slowness, ...], tuple[Loss, ...]]:
-    """Return lost queries as late ones, where no name was resolved sooner than by the late DNS."""
+    """Return queries sent again as late ones, where the answer was late and nothing shows a loss."""
     for slow in slowness:
         late = [loss for loss in losses if waited_as_long(slow, map(red.__getitem__, loss.checks))]
         checks = dict.fromkeys(chain(slow.checks, *(loss.checks for loss in late)))
@@ -254,13 +257,26 @@ def _incident(
     smaller = any(
         clue.green and rest <= clue.traits and not of_size & clue.traits for clue in evidence
     )
-    explanation = directed(explanation, results)
+    explanation = directed(_over_udp(explanation, evidence), results)
     return Incident(
         cause=cause_of(explanation.traits, results, smaller_arrive=smaller),
         traits={trait.kind.value: trait.value for trait in explanation.traits},
         checks=explanation.checks,
         next_step=next_step_of(explanation.traits, results, facts),
     )
+
+
+def _over_udp(explanation: Explanation, evidence: Sequence[Evidence]) -> Explanation:
+    """Return a node's unanswered queries as those over UDP, if those over TCP are answered."""
+    of = {trait.kind: trait.value for trait in explanation.traits}
+    if of.keys() != {Kind.DNS, Kind.SOURCE_NODE}:
+        return explanation
+    service = Trait(Kind.DNS_SERVICE, of[Kind.SOURCE_NODE])
+    over_tcp = {service, Trait(Kind.QUERIES_OVER, Protocol.TCP.value)}
+    if not any(clue.green and over_tcp <= clue.traits for clue in evidence):
+        return explanation
+    udp = Trait(Kind.QUERIES_OVER, Protocol.UDP.value)
+    return replace(explanation, traits=(*explanation.traits, udp))
 
 
 def _of_loss(loss: Loss, facts: ClusterFacts | None, slow: Slowness | None = None) -> Incident:

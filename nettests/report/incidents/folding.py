@@ -84,7 +84,11 @@ def _explaining(
     small: Incident, proven: Sequence[Incident], around: Surroundings
 ) -> Iterator[Incident | None]:
     """Yield for each check of an incident the greater one that explains it, if any."""
-    cause = _of_lost_queries(small, around) or _of_cut_node(small, proven, around)
+    cause = (
+        _of_lost_queries(small, around)
+        or _of_cut_node(small, proven, around)
+        or _of_queries_elsewhere(small, proven, around)
+    )
     if cause and cause is not small:
         yield from [cause] * len(small.checks)
         return
@@ -132,6 +136,24 @@ def _of_cut_node(
         ),
         None,
     )
+
+
+def _of_queries_elsewhere(
+    small: Incident, proven: Sequence[Incident], around: Surroundings
+) -> Incident | None:
+    """Return the node without answers of the cluster DNS that its queries to other servers join, if these are as silent."""
+    silent = {
+        each.traits[Kind.SOURCE_NODE]: each
+        for each in proven
+        if {Kind.DNS, Kind.SOURCE_NODE} <= each.traits.keys() and each is not small
+    }
+    results = [around.red[check] for check in small.checks] if silent else []
+    nodes = {result.check.source.node for result in results if result.check}
+    elsewhere = all(
+        each.check and each.check.queries_dns and not _needs_names(each.check) and _silent(each, 1)
+        for each in results
+    )
+    return silent.get(nodes.pop() or "") if elsewhere and len(nodes) == 1 else None
 
 
 def _befell(result: CheckResult, proven: Incident, around: Surroundings) -> bool:

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.network_drivers import TUNNELS
-from nettests.model.words import OS, Protocol, SourceSeen
+from nettests.model.target_kinds import Location, descriptor
+from nettests.model.words import OS, Protocol, SourceSeen, TargetKind
 from nettests.report.incidents.large_amounts import limits_of
 from nettests.report.incidents.traits import MEBIBYTE, Kind, Trait
 from nettests.report.results import CheckResult
@@ -31,6 +32,9 @@ _WHATEVER_ELSE = {
 """Steps that depend on a single trait, whatever the others are."""
 VXLAN = 50
 """Bytes that VXLAN adds to a Pod's IPv4 packet: IPv4, UDP, VXLAN and Ethernet headers (RFC 7348, 5.)."""
+_NODEPORT, _CLOSED_PORT = (
+    descriptor(kind).noun for kind in (TargetKind.NODEPORT, TargetKind.NODE_CLOSED_PORT)
+)
 _OVERLAY = "overlay"
 """The network driver that encapsulates."""
 
@@ -43,7 +47,7 @@ def next_step_of(
     for kind, step in _WHATEVER_ELSE.items():
         if kind in of:
             return step
-    if step := _at_dns(of, facts) or _at_node(of, facts):
+    if step := _at_dns(of, facts) or _to_dns_pods(of, results) or _at_node(of, facts):
         return step
     if Kind.SEARCH_LIST in of:
         return _at_search_list(facts, of[Kind.SEARCH_LIST])
@@ -52,6 +56,7 @@ def next_step_of(
     if Kind.SIZE in of:
         return _at_size(of[Kind.SIZE], results, facts)
     crosses = {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.POD_NETWORK} & of.keys()
+    crosses |= {Kind.ENTERED} & of.keys() if Kind.PROTOCOL in of else set()
     if Kind.PROPERTY not in of and (crosses or of.get(Kind.PLACEMENT) == "other-node"):
         return between_nodes(facts, of.get(Kind.PROTOCOL))
     if Kind.BACKEND in of:
@@ -89,6 +94,10 @@ def _at_node(of: Mapping[Kind, str], facts: ClusterFacts | None) -> str:
         return f"{_at_proxy(facts, of[Kind.FORWARDS])}; and see whether replies to the node's own address come back to it"
     if Kind.PROXY_NODE in of or (Kind.DNS in of and _named(facts, of.get(Kind.SOURCE_NODE))):
         return _at_proxy(facts, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
+    if of.get(Kind.TARGET) == _CLOSED_PORT:
+        return _STEPS["refusal"]
+    if of.get(Kind.TARGET) == _NODEPORT and Kind.ENTERED in of:
+        return _STEPS["nodeport"].format(of[Kind.ENTERED])
     if way := of.get(Kind.ADDRESSED_BY) or of.get(Kind.ADDRESSED):
         return _STEPS["own-address"].format(way.rpartition(" → ")[2])
     source = of.get(Kind.LEFT) or of.get(Kind.SOURCE_NODE, "")
@@ -126,6 +135,16 @@ def _at_dns(of: Mapping[Kind, str], facts: ClusterFacts | None) -> str:
     if Kind.DNS in of and Kind.SOURCE_NODE not in of:
         return "look at the cluster DNS: its Pods, their logs, and the EndpointSlice of its Service"
     return ""
+
+
+def _to_dns_pods(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
+    """Return where to look if a node's queries fail without a Service proxy too; else empty."""
+    pods = any(r.check and r.check.target.descriptor.location is Location.DNS_POD for r in results)
+    if not pods or Kind.DNS not in of or Kind.SOURCE_NODE not in of:
+        return ""
+    return _STEPS["dns-pods"].format(
+        name=of[Kind.SOURCE_NODE], port=f"{of.get(Kind.QUERIES_OVER, '').upper()} port 53".lstrip()
+    )
 
 
 def _at_dns_service(facts: ClusterFacts | None, name: str) -> str:
