@@ -57,6 +57,19 @@ def discover(connection: Connection, profile: ClusterProfile, namespace: str = "
     return facts_of(fetch(connection, namespace), profile)
 
 
+def _plugin_objects(
+    snapshot: Snapshot, known_nodes: Sequence[Object], platform: Fact[str]
+) -> PluginObjects:
+    return PluginObjects(
+        nodes=known_nodes,
+        daemon_sets=snapshot.daemon_sets,
+        config_maps=snapshot.config_maps,
+        ip_pools=snapshot.ip_pools,
+        platform=platform,
+        reason=snapshot.reasons.get(DAEMON_SETS, ""),
+    )
+
+
 def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
     """Read the facts from a snapshot; facts stated in the cluster profile override it."""
     known_nodes = [node for node in snapshot.nodes if nodes.os_of(node) is not None]
@@ -67,14 +80,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
     corefile = corefile_of(snapshot.config_maps)
     stated = profile.facts.platform
     platform = known(stated, STATED) if stated else nodes.platform_of(known_nodes)
-    objects = PluginObjects(
-        nodes=known_nodes,
-        daemon_sets=snapshot.daemon_sets,
-        config_maps=snapshot.config_maps,
-        ip_pools=snapshot.ip_pools,
-        platform=platform,
-        reason=snapshot.reasons.get(DAEMON_SETS, ""),
-    )
+    objects = _plugin_objects(snapshot, known_nodes, platform)
     plugin = cni.facts_of(objects, profile.facts)
     _, flannel = cni.flannel_config_map(snapshot.config_maps)
     of_nodes = [network for node in known_nodes for network in nodes.pod_cidrs_of(node)]
