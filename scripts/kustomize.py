@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nettests.cli.job_options import published_roles
+from nettests.cli.job_commands import published_roles
 from nettests.job.identity import identity
 from nettests.job.validation import Role, Wanted, checked
 from nettests.job.workload import workload

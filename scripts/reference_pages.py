@@ -15,10 +15,10 @@ from nettests.expect import Catalogue, Coverage, Limitation
 from nettests.expect.manifest import Condition, Deviation, NodeCondition
 from nettests.model.expectation import Source
 from nettests.model.visible import literal as escape
+from nettests.model.visible import plural
 from nettests.model.words import Category
 from nettests.plan import Flow
 from nettests.plan.pattern import patterns
-from nettests.report.text import plural
 from nettests.session.survey import survey
 from scripts.seeds import SeedDocument, Shown, Statement, lacking, read_seeds, reasons_of, shown
 

@@ -26,7 +26,7 @@ from nettests.model.codec import data_of
 from nettests.model.run_folder import JOURNAL, RESULTS
 from nettests.outside_files import OutsideFileError
 from nettests.plugin.documents import write_documents
-from nettests.session.run_archive import write_folder
+from nettests.session.report_dir import write_folder
 from tests.cluster.api import write_kubeconfig
 from tests.report.scenario import QUIET, records
 

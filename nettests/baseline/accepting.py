@@ -26,6 +26,7 @@ from nettests.compare.known_facts import (
     value_of,
 )
 from nettests.compare.recorded import RecordedCheck, RecordedRun, Seen, cluster_of
+from nettests.model.grouping import grouped
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
 from nettests.report.results import facts_digest
@@ -82,11 +83,12 @@ def accepted(
     """
     wanted = tuple(patterns)
     in_order = sorted(runs, key=lambda run: run.run.started)
-    by_check: dict[str, list[CheckInRun]] = {}
-    for run in in_order:
-        for check in run.checks:
-            if not wanted or any(fnmatchcase(check.id, pattern) for pattern in wanted):
-                by_check.setdefault(check.id, []).append((run, check))
+    by_check = grouped(
+        (check.id, (run, check))
+        for run in in_order
+        for check in run.checks
+        if not wanted or any(fnmatchcase(check.id, pattern) for pattern in wanted)
+    )
     kept = _HELD | {Verdict.LIMITED} if limited else _HELD
     every = (_accepted(of, kept, reason, expires) for of in by_check.values())
     return tuple(acceptance for acceptance in every if acceptance is not None)

@@ -11,8 +11,8 @@ from nettests.compare.changes import NOT_JUDGED
 from nettests.compare.reading import is_former, successors
 from nettests.compare.recorded import RecordedCheck, RecordedRun
 from nettests.model.verdict import DEVIATING
+from nettests.model.visible import plural
 from nettests.model.words import Verdict
-from nettests.report.text import plural
 
 _ALLOWED = frozenset({Verdict.RECORDED, Verdict.LIMITED})
 """Not deviations: if a newer manifest judges such a check differently, the cluster is the same."""

@@ -25,6 +25,7 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.facts import NodeFacts
 from nettests.model.json_text import Object
 from nettests.model.network_drivers import HYBRID
+from nettests.model.visible import plural
 from nettests.model.words import OS, Protocol
 from nettests.probes.capturing import (
     PORTS,
@@ -128,7 +129,13 @@ class Captures:
         self, scene: Scene, nodes: Sequence[NodeFacts], base: int, send: Callable[[], T]
     ) -> tuple[T, tuple[str, ...]]:
         """Capture on these nodes during ``send``; return its result, and each tool's output."""
-        flow = self._flow(scene, base)
+        served = {scene.requested_port, *(backend.port for backend in scene.backends)}
+        icmp = scene.protocol is Protocol.ICMP
+        flow = Flow(
+            base=base,
+            served=() if icmp else tuple(sorted(port for port in served if port is not None)),
+            tunnel=self._tunnel(scene),
+        )
         capturers = [
             Capturer(cluster=self.access, namespace=self.blank.namespace, node=node, flow=flow)
             for node in nodes
@@ -136,7 +143,11 @@ class Captures:
         self.tell("capture")
         with ThreadPoolExecutor(Bounds.of(self.timing).host_readings, "captures") as pool:
             try:
-                _each(pool, Capturer.begin, capturers)
+                # Raise only when all have ended and can be undone.
+                futures = [pool.submit(Capturer.begin, capturer) for capturer in capturers]
+                wait(futures)
+                for future in futures:
+                    future.result()
                 list(pool.map(lambda capturer: self._canary(capturer, nodes, base), capturers))
                 sent = send()
                 list(pool.map(lambda capturer: self._canary(capturer, nodes, base + 1), capturers))
@@ -150,15 +161,6 @@ class Captures:
             )
         self.remarks += [text for capturer in capturers for text in capturer.remarks]
         return sent, texts
-
-    def _flow(self, scene: Scene, base: int) -> Flow:
-        served = {scene.requested_port, *(backend.port for backend in scene.backends)}
-        icmp = scene.protocol is Protocol.ICMP
-        return Flow(
-            base=base,
-            served=() if icmp else tuple(sorted(port for port in served if port is not None)),
-            tunnel=self._tunnel(scene),
-        )
 
     def _tunnel(self, scene: Scene) -> int | None:
         if not scene.encapsulated:
@@ -213,19 +215,8 @@ class Captures:
 def _doubt(printed: Printed, node: str) -> str:
     """Return why missing packets prove nothing in a capture; empty if it is complete."""
     if printed.lost:
-        amount = "1 packet" if printed.lost == 1 else f"{printed.lost} packets"
-        return f"tcpdump on {node} lost {amount} of those that it was to capture"
+        return f"tcpdump on {node} lost {plural(printed.lost, 'packet')} of those that it was to capture"
     return f"only the first frames of {node} were read" if printed.cut else ""
-
-
-def _each(
-    pool: ThreadPoolExecutor, do: Callable[[Capturer], object], capturers: Sequence[Capturer]
-) -> None:
-    """Call ``do`` for all capturers at once; raise only when all have ended and can be undone."""
-    futures = [pool.submit(do, capturer) for capturer in capturers]
-    wait(futures)
-    for future in futures:
-        future.result()
 
 
 def require_scapy() -> None:

@@ -18,7 +18,6 @@ from nettests.model.target_kinds import Location, Owner, Proxy
 from nettests.model.words import OS, Protocol, Question, SourceSeen, VantageKind
 from nettests.probes import Directory
 from nettests.probes.addresses import of_family
-from nettests.probes.deployment import StandingPod
 from nettests.probes.endpoint import Endpoint, of_pod
 from nettests.probes.marked_flow import TRAIN
 from nettests.probes.sources_seen import seen_of
@@ -211,21 +210,17 @@ def _backends(
         for address in (address for address in pod.addresses if address.version == version):
             if translated or address == requested:
                 has_backend = True
-                yield _end(pod, address, protocol, request)
+                on_host = address in pod.host_addresses
+                yield End(
+                    address=address,
+                    node=pod.node,
+                    port=_port(of_pod(pod, str(address)), protocol, request),
+                    on_host=on_host,
+                    name=pod.name,
+                )
     if not has_backend:
         owner = _owners(directory).get(requested, OUTSIDE)
         yield End(address=requested, node=owner, on_host=True)
-
-
-def _end(pod: StandingPod, address: Address, protocol: Protocol, request: str) -> End:
-    on_host = address in pod.host_addresses
-    return End(
-        address=address,
-        node=pod.node,
-        port=_port(of_pod(pod, str(address)), protocol, request),
-        on_host=on_host,
-        name=pod.name,
-    )
 
 
 def _port(endpoint: Endpoint, protocol: Protocol, request: str) -> int | None:

@@ -1,6 +1,6 @@
 """Trace one check: send its request as a marked flow while the nodes on its path capture.
 
-For ``nettests trace CHECK`` (``trace_now``) and for runs with ``--trace`` (``run_traces``). Nodes,
+For ``nettests trace CHECK`` (``trace_now``) and for runs with ``--trace`` (``session.run``). Nodes,
 flows, seconds and sizes are bounded. It creates a Pod on each of those nodes, and removes it.
 ``tracing`` interprets the captures.
 """
@@ -16,7 +16,7 @@ from nettests.capture.captures import SETTLE_SECONDS, Captures, random_base
 from nettests.capture.scene import FlowSetup, scene_of
 from nettests.capture.trace_files import NodeCapture
 from nettests.cluster.access import Access
-from nettests.model.channel import ChannelError, ExecChannel
+from nettests.model.channel import ChannelError
 from nettests.model.check import Check
 from nettests.model.cluster_profile import Timing
 from nettests.model.expectation import Expectation
@@ -117,13 +117,8 @@ class Tracer:
 
         def traced(mark: Mark) -> Traced:
             read = captures.read_all(nodes, texts, base, mark)
-            result = trace(
-                setup.scene,
-                mark,
-                [node_capture.capture for node_capture in read],
-                answered=answered,
-                direct=direct,
-            )
+            seen = [node_capture.capture for node_capture in read]
+            result = trace(setup.scene, mark, seen, answered=answered, direct=direct)
             return Traced(check=check.id, trace=result, captures=read)
 
         last = traced(sent[-1].mark)
@@ -161,13 +156,8 @@ class Tracer:
             anew = None if answered else held.answered_anew()
         mark = Mark(protocol=Protocol.TCP, served=held.port)
         read = captures.read_all(nodes, texts, base, mark)
-        result = trace(
-            scene,
-            mark,
-            [node_capture.capture for node_capture in read],
-            answered=answered,
-            anew=anew,
-        )
+        seen = [node_capture.capture for node_capture in read]
+        result = trace(scene, mark, seen, answered=answered, anew=anew)
         return Traced(check=check.id, trace=result, captures=read)
 
     def _send_until_lost(
@@ -236,19 +226,15 @@ class Tracer:
 
     def _send(self, check: Check, flow: MarkedFlow) -> bool | None:
         """Send a flow and return whether it was answered; ``None`` if nothing was sent."""
-        channel = self._source(check)
+        node = self.directory.facts.node(check.source.node or "")
+        pod, container = check.source.probe, "probe"
+        if check.source.kind is VantageKind.NODE:
+            pod, container = pod_name(node), CONTAINER
+        channel = self.access.open_exec(
+            self.blank.namespace, pod, container, node=node.name, os=node.os
+        )
         with channel.slots:
             answer = channel.run(flow.words, timeout=flow.seconds)
         if flow.unsent is not None and answer.exit_code == flow.unsent:
             return None
         return flow.answered(answer)
-
-    def _source(self, check: Check) -> ExecChannel:
-        """Return the channel to the check's source: its Pod, or on a node the capture Pod."""
-        node = self.directory.facts.node(check.source.node or "")
-        pod, container = check.source.probe, "probe"
-        if check.source.kind is VantageKind.NODE:
-            pod, container = pod_name(node), CONTAINER
-        return self.access.open_exec(
-            self.blank.namespace, pod, container, node=node.name, os=node.os
-        )

@@ -8,7 +8,6 @@ the first such check to the end of observation.
 
 import json
 import threading
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.grouping import grouped
 from nettests.parse.witness import PLAIN, WITNESS
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.capturing import CannotCaptureError, RefusedCaptureError
@@ -70,9 +70,6 @@ def record_of(
 
 def _ends(scene: Scene) -> dict[str, Any]:
     """Return where the connection begins and ends, and the addresses of each node."""
-    by_node: defaultdict[str, list[str]] = defaultdict(list)
-    for address, node in scene.owners.items():
-        by_node[node].append(str(address))
     backend = scene.backends[0]
     return {
         "source_node": scene.source.node,
@@ -81,7 +78,7 @@ def _ends(scene: Scene) -> dict[str, Any]:
         "outside": backend.node == OUTSIDE,
         "client": str(scene.source.address),
         "requested": _place(scene),
-        "nodes": dict(by_node),
+        "nodes": grouped((node, str(address)) for address, node in scene.owners.items()),
     }
 
 

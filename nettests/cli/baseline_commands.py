@@ -31,8 +31,8 @@ from nettests.compare.recorded import RecordedRun
 from nettests.compare.sections import named
 from nettests.errors import PathError
 from nettests.model.exit_code import ExitCode
+from nettests.model.visible import plural
 from nettests.plan.selection import near
-from nettests.report.text import plural
 from nettests.session.baseline_comparison import read_baseline_file
 from nettests.session.recorded_runs import recorded_run
 

@@ -26,11 +26,11 @@ from nettests.cli.options import (
 from nettests.cli.output_options import json_option
 from nettests.model.codec import to_data
 from nettests.model.exit_code import ExitCode
+from nettests.model.grouping import grouped
 from nettests.model.labels import document_version
-from nettests.model.visible import as_line
+from nettests.model.visible import as_line, plural
 from nettests.parse.doubts import State
 from nettests.report.instruments import InstrumentRow
-from nettests.report.text import plural
 from nettests.session.calibrate_local import CalibratedNow, calibrate_local
 from nettests.session.process import require_posix
 from nettests.terminal.drawing import console
@@ -129,10 +129,10 @@ def _tell(calibrated: CalibratedNow) -> None:
 
 
 def _by_place(rows: Sequence[InstrumentRow]) -> dict[tuple[str, str], list[InstrumentRow]]:
-    places: dict[tuple[str, str], list[InstrumentRow]] = {}
-    for row in sorted(rows, key=lambda row: (row.os.words, row.vantage)):
-        places.setdefault((row.os.words, row.vantage), []).append(row)
-    return places
+    return grouped(
+        ((row.os.words, row.vantage), row)
+        for row in sorted(rows, key=lambda row: (row.os.words, row.vantage))
+    )
 
 
 def _difference(row: InstrumentRow) -> str:

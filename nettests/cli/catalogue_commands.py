@@ -18,7 +18,7 @@ from nettests.errors import ManifestError
 from nettests.expect import Coverage, Fact
 from nettests.model.codec import to_data
 from nettests.model.exit_code import ExitCode
-from nettests.report.text import plural
+from nettests.model.visible import plural
 from nettests.session.survey import Survey, survey
 
 _FILE = click.Path(path_type=Path)

@@ -32,7 +32,7 @@ from nettests.conformance.vendor_files import VendorFiles, carried, read_vendor_
 from nettests.conformance.verification import Mismatch, profile_in
 from nettests.errors import ManifestError, NettestsError, PathError, PlanError
 from nettests.model.exit_code import ExitCode
-from nettests.report.text import plural
+from nettests.model.visible import plural
 from nettests.session.conformance_run import compared, publish, published, report_of
 from nettests.session.recorded_runs import folder_of
 

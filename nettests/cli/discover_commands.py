@@ -19,7 +19,7 @@ from nettests.cli.options import (
     CLUSTER,
     IDS,
     IMAGES,
-    PULL,
+    STARTS_PODS,
     CommonOptions,
     cluster_options,
     own_options,
@@ -34,11 +34,11 @@ from nettests.model.codec import to_data
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.json_text import Object
+from nettests.model.visible import plural
 from nettests.model.words import OS
 from nettests.model.yaml_text import write_yaml
 from nettests.plan.images import needed_images
 from nettests.plan.node_pools import unusable
-from nettests.report.text import plural
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.prepare import blank_of, facts_of, profile_of
 from nettests.session.report_dir import new_run_id
@@ -271,7 +271,7 @@ _WITHOUT_ADDRESSES = "in a run with the addresses of its pods, and owned by the 
 @click.command(
     cls=Command, example="nettests render --kubeconfig ~/.kube/config --namespace=net-tests"
 )
-@cluster_options(CLUSTER, IMAGES, PULL, CHECKS, IDS)
+@cluster_options(*STARTS_PODS)
 def render(*, common: CommonOptions) -> None:
     """Print every object that a run would create.
 

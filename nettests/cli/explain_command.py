@@ -135,7 +135,12 @@ def _explanation_lines(explanation: Explanation, facts: Sequence[Fact]) -> Itera
         yield f"            {applied.file}:{applied.line}"
         yield from (f"            source: {source}" for source in applied.sources)
     yield from _open(explanation)
-    yield from _considered(explanation)
+    if not explanation.considered:
+        yield "  no limitation entry speaks of this flow and protocol"
+    for candidate in explanation.considered:
+        yield f"  {MARKS[candidate.truth]} {candidate.limitation.id}"
+        for truth, sentence in candidate.findings:
+            yield f"      {MARKS[truth]} {sentence}"
 
 
 def _open(explanation: Explanation) -> Iterator[str]:
@@ -151,12 +156,3 @@ def _open(explanation: Explanation) -> Iterator[str]:
     )
     for bug in expectation.known_bugs:
         yield f"  bug       {bug.id} shows as {bug.shows}"
-
-
-def _considered(explanation: Explanation) -> Iterator[str]:
-    if not explanation.considered:
-        yield "  no limitation entry speaks of this flow and protocol"
-    for candidate in explanation.considered:
-        yield f"  {MARKS[candidate.truth]} {candidate.limitation.id}"
-        for truth, sentence in candidate.findings:
-            yield f"      {MARKS[truth]} {sentence}"

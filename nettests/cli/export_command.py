@@ -10,8 +10,8 @@ from nettests.cli.help import Command
 from nettests.cli.options import own_options, report_dir_option
 from nettests.export.bundle import SAID, counted_line, readme, replaced, texts_of, unread_text
 from nettests.export.pseudonyms import Kind
+from nettests.model.visible import plural
 from nettests.private import make_folder, write_bytes
-from nettests.report.text import plural
 from nettests.session.exporting import Exported, exported
 from nettests.session.recorded_runs import folder_of
 

@@ -19,7 +19,7 @@ from nettests.model.run_folder import HTML
 from nettests.outside_files import path_error
 from nettests.private import write_bytes
 from nettests.session.recorded_runs import folder_of, results_of
-from nettests.session.run_archive import newest, read_folder
+from nettests.session.report_dir import newest, read_folder
 
 PRINTED = "-"
 """The name of a file that stands for standard output."""

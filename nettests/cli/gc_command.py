@@ -4,7 +4,6 @@ No state file is needed: ``cluster.leftovers`` reads the cluster and decides whi
 """
 
 import sys
-from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shlex import quote
@@ -20,7 +19,9 @@ from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import Leftover, State, find
 from nettests.cluster.profile_file import read_profile
 from nettests.model.exit_code import ExitCode
+from nettests.model.grouping import grouped
 from nettests.model.labels import DOMAIN
+from nettests.model.visible import plural
 
 
 @click.command(cls=Command, example="nettests gc --kubeconfig ~/.kube/config --yes")
@@ -82,10 +83,10 @@ def _removed(
 ) -> dict[str, str]:
     """Remove the chosen runs one by one; return what stays, with the reason."""
     problems: dict[str, str] = {}
-    runs: defaultdict[tuple[str, str], list[Leftover]] = defaultdict(list)
-    for leftover in chosen:
-        shared = "" if leftover.own_namespace else leftover.namespace
-        runs[leftover.ownership.run, shared].append(leftover)
+    runs = grouped(
+        ((leftover.ownership.run, "" if leftover.own_namespace else leftover.namespace), leftover)
+        for leftover in chosen
+    )
     for places in runs.values():
         problems |= remove(connection, places, wait=wait, ignore=ignored)
     return problems
@@ -97,7 +98,16 @@ def _tell(
     if not leftovers:
         terminal.line("No run has left anything.")
     for leftover in leftovers:
-        terminal.line(_line(leftover))
+        where = (
+            f"namespace {leftover.namespace}"
+            if leftover.own_namespace
+            else f"in namespace {leftover.namespace}"
+        )
+        now, marks = datetime.now(UTC), leftover.ownership
+        terminal.line(
+            f"{marks.run}  {leftover.state.value:<11} {where}  {len(leftover.objects)} objects  {marks.owner}  "
+            f"created {_span(now - marks.created)} ago, {_until(marks.expires - now)}"
+        )
         if leftover.removable:
             terminal.line(f"  may go: {_why_it_goes(leftover)}")
         else:
@@ -143,21 +153,7 @@ def _next_step(leftover: Leftover) -> str:
 
 def _runs(leftovers: list[Leftover]) -> str:
     """Count runs, each of which may have left more than one namespace."""
-    count = len({leftover.ownership.run for leftover in leftovers})
-    return f"{count} dead run" if count == 1 else f"{count} dead runs"
-
-
-def _line(leftover: Leftover) -> str:
-    where = (
-        f"namespace {leftover.namespace}"
-        if leftover.own_namespace
-        else f"in namespace {leftover.namespace}"
-    )
-    now, marks = datetime.now(UTC), leftover.ownership
-    return (
-        f"{marks.run}  {leftover.state.value:<11} {where}  {len(leftover.objects)} objects  {marks.owner}  "
-        f"created {_span(now - marks.created)} ago, {_until(marks.expires - now)}"
-    )
+    return plural(len({leftover.ownership.run for leftover in leftovers}), "dead run")
 
 
 def _until(left: timedelta) -> str:

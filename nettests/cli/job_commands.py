@@ -1,20 +1,25 @@
 """``nettests job render | apply | logs | fetch``: a run inside the cluster that it tests.
 
-Arguments and output only: ``nettests.job`` makes the objects, ``nettests.cluster`` applies and follows them.
+Arguments and output only: ``nettests.job`` makes the objects, ``nettests.cluster`` applies and follows them. Files
+are read here, and arguments for ``nettests run`` are checked with its own parser, so that a typo shows now and not
+during the night.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import wraps
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 import click
+import yaml
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.job_options import job_options, objects_of
 from nettests.cli.options import own_options
+from nettests.cli.run_command import run
 from nettests.cluster import connect
 from nettests.cluster.job_objects import (
     Applied,
@@ -24,15 +29,131 @@ from nettests.cluster.job_objects import (
     require_namespace,
 )
 from nettests.cluster.job_pods import find_job, follow, log_from_claim, log_of, look
-from nettests.errors import ClusterError
+from nettests.cluster.profile_file import profile_path, read_profile
+from nettests.errors import ClusterError, PathError, PlanError
 from nettests.job.archive import read_archive, unpack, without_archive
+from nettests.job.identity import identity
 from nettests.job.state import JobState, Phase, claim_of
-from nettests.job.validation import Wanted
-from nettests.job.workload import RESULTS_FOLDER, RESULTS_VOLUME
+from nettests.job.validation import Role, Wanted, checked
+from nettests.job.workload import RESULTS_FOLDER, RESULTS_VOLUME, workload
 from nettests.model.exit_code import ExitCode
+from nettests.model.json_text import Object
+from nettests.model.limits import KIB
 from nettests.model.run_folder import LATEST
 from nettests.model.yaml_text import write_yaml
-from nettests.session.run_archive import write_folder
+from nettests.outside_files import read_text
+from nettests.resources import manifests_path
+from nettests.session.baseline_comparison import read_baseline_file
+from nettests.session.report_dir import write_folder
+
+CommandFunction = Callable[..., Any]
+
+CONFIG_MAP_BYTES = 900 * KIB
+"""Of the files that are mounted, together: etcd takes no object above 1.5 MiB, and a ConfigMap is 1 MiB at most."""
+_OURS = {
+    **dict.fromkeys(("kubeconfig", "context"), "the Job uses its ServiceAccount"),
+    "lab": "the Job tests the cluster that it stands in",
+    "namespace": "use the Job's own option: --namespace, with --role=namespaced",
+    "report_dir": "reports go where the Job's volume is",
+    "cluster_profile": "use the Job's own option: --cluster-profile",
+    "baseline": "use the Job's own option: --baseline",
+    "archive": "the Job decides how its report comes back: --claim",
+    "webhook": "anyone who may read the Job could read it: name a Secret with --webhook-secret",
+}
+"""Options of a run that a Job sets itself, and what to do instead."""
+_NOT_MOUNTED = ("suite", "limitations")
+"""Options that name files; the image does not have them."""
+
+
+def job_options(command: CommandFunction) -> CommandFunction:
+    """Add the options of a Job to a command, which receives them as ``wanted``."""
+
+    @wraps(command)
+    def with_job(**given: Any) -> Any:
+        job_arguments = {name: given.pop(name) for name in _NAMES}
+        return command(wanted=wanted_of(**job_arguments), **given)
+
+    run_args = click.argument("run_args", nargs=-1, type=click.UNPROCESSED)
+    return own_options("job-place")(own_options("job")(run_args(with_job)))
+
+
+_NAMES = (
+    *("name", "namespace", "image", "role", "schedule", "claim", "claim_size", "cluster_profile"),
+    *("baseline", "pull_secret", "tolerations", "webhook_secret", "deadline", "run_args"),
+)
+
+
+def wanted_of(
+    *,
+    role: str,
+    cluster_profile: Path | None,
+    baseline: Path | None,
+    deadline: float,
+    tolerations: tuple[str, ...],
+    run_args: tuple[str, ...],
+    **names: str,
+) -> Wanted:
+    """Return the checked options; ``NettestsError`` for a Job that could not run."""
+    require_run_arguments(run_args)
+    if cluster_profile is not None:
+        cluster_profile = profile_path(cluster_profile)
+        read_profile(cluster_profile)
+    if baseline is not None:
+        read_baseline_file(baseline)
+    files = {"cluster-profile.yaml": cluster_profile, "baseline.yaml": baseline}
+    texts = tuple((name, _text(path)) for name, path in files.items() if path is not None)
+    if sum(len(text.encode()) for _, text in texts) > CONFIG_MAP_BYTES:
+        raise PathError("profile and baseline together are larger than a ConfigMap may be (1 MiB)")
+    return checked(
+        Wanted(
+            role=Role(role),
+            arguments=run_args,
+            files=texts,
+            tolerations=tolerations,
+            deadline=deadline,
+            **names,
+        )
+    )
+
+
+def objects_of(wanted: Wanted) -> list[Object]:
+    """Return all objects of a Job, in the order in which they are created."""
+    return [*identity(wanted, published_roles()), *workload(wanted)]
+
+
+def published_roles() -> dict[Role, list[Object]]:
+    """Read the roles of ``manifests/rbac``."""
+    folder = manifests_path() / "rbac"
+    return {
+        role: list(yaml.safe_load_all((folder / f"{role.value}.yaml").read_text("utf-8")))
+        for role in Role
+    }
+
+
+def require_run_arguments(words: tuple[str, ...]) -> None:
+    """Raise for arguments that ``nettests run`` does not take, or that the Job sets itself."""
+    with run.make_context("nettests run", list(words), resilient_parsing=False) as context:
+        given = {
+            name
+            for name in context.params
+            if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        }
+    for name in sorted(given):
+        option = f"--{name.replace('_', '-')}"
+        if name in _OURS:
+            raise PlanError(f"{option} is not for the run of a Job", hint=_OURS[name])
+        if name in _NOT_MOUNTED:
+            raise PlanError(
+                f"{option} names files that the image does not hold",
+                hint="build an image of your own on top of it, and install your suite as a package",
+            )
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_text(path)
+    except (OSError, ValueError) as error:
+        raise PathError(f"{path} cannot be read: {error}") from error
 
 
 @click.group()

@@ -35,7 +35,7 @@ __all__ = [
     "CLUSTER",
     "IDS",
     "IMAGES",
-    "PULL",
+    "STARTS_PODS",
     "CommonOptions",
     "cluster_options",
     "duration",
@@ -44,6 +44,8 @@ __all__ = [
     "shared",
 ]
 
+STARTS_PODS = (CLUSTER, IMAGES, PULL, CHECKS, IDS)
+"""The headings of all shared options, for commands that start Pods as a run does."""
 _HEADING = {PULL: IMAGES, IDS: CHECKS}
 
 Command = Callable[..., Any]

@@ -13,11 +13,7 @@ from rich.text import Text
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import (
-    CHECKS,
-    CLUSTER,
-    IDS,
-    IMAGES,
-    PULL,
+    STARTS_PODS,
     CommonOptions,
     cluster_options,
     own_options,
@@ -46,7 +42,7 @@ _STYLES = {
 
 
 @click.command(cls=Command, example="nettests preflight --kubeconfig ~/.kube/config")
-@cluster_options(CLUSTER, IMAGES, PULL, CHECKS, IDS)
+@cluster_options(*STARTS_PODS)
 @json_option("All findings, and missing rules, as JSON.")
 @own_options("preflight")
 def preflight(*, common: CommonOptions, as_json: bool, quiet: bool) -> None:

@@ -65,23 +65,19 @@ def rejudge(
     if as_json:
         terminal.document(_as_data(again, target / HTML))
     else:
-        _tell(again, target / HTML)
+        for judgement in again.changed:
+            before = again.before.get(judgement.check)
+            was = before.value if before else "not judged"
+            terminal.line(f"{was} → {judgement.verdict}  {judgement.message}")
+        terminal.line(f"{len(again.changed)} of {len(again.judgements)} verdicts changed")
+        terminal.lines(again.comparison.lines() if again.comparison else ())
+        terminal.line(f"report: {target / HTML}")
     notifications.send(results, target, lambda sentence: terminal.line(sentence, err=as_json))
     sys.exit(again.exit_code)
 
 
 def _target(run: Path) -> Path:
     return run / "rejudged" if run.is_dir() else run.with_name(f"{run.stem}-rejudged")
-
-
-def _tell(again: Rejudged, report: Path) -> None:
-    for judgement in again.changed:
-        before = again.before.get(judgement.check)
-        was = before.value if before else "not judged"
-        terminal.line(f"{was} → {judgement.verdict}  {judgement.message}")
-    terminal.line(f"{len(again.changed)} of {len(again.judgements)} verdicts changed")
-    terminal.lines(again.comparison.lines() if again.comparison else ())
-    terminal.line(f"report: {report}")
 
 
 def _as_data(again: Rejudged, report: Path) -> dict[str, object]:

@@ -16,11 +16,7 @@ from nettests.cli.discover_commands import planned_on
 from nettests.cli.folder_commands import archive_of_run
 from nettests.cli.help import Command
 from nettests.cli.options import (
-    CHECKS,
-    CLUSTER,
-    IDS,
-    IMAGES,
-    PULL,
+    STARTS_PODS,
     CommonOptions,
     cluster_options,
     own_options,
@@ -31,7 +27,7 @@ from nettests.plugin.option_table import OPTIONS, OWN, words_of
 from nettests.session.estimate import estimate
 from nettests.session.process import require_posix
 from nettests.session.recorded_runs import with_failed
-from nettests.session.run_archive import newest
+from nettests.session.report_dir import newest
 
 _OWN_PYTEST = (
     # The run must not depend on a stray configuration file, nor leave a cache.
@@ -49,7 +45,7 @@ their results until it ends, and each full collection visits all of it and stops
 
 
 @click.command(cls=Command, example="nettests run --kubeconfig ~/.kube/config --enable=costly")
-@cluster_options(CLUSTER, IMAGES, PULL, CHECKS, IDS)
+@cluster_options(*STARTS_PODS)
 @report_dir_option("Where reports go.")
 @click.option("-n", "workers", metavar="N", help="Judge in N processes (pytest-xdist).")
 @shared(*(option.flag for option in OPTIONS if option.group == OWN))

@@ -6,11 +6,10 @@ from pathlib import Path
 from rich.text import Text
 
 from nettests.compare.sections import NAMED, Overview, Section
-from nettests.model.visible import as_line
+from nettests.model.visible import as_line, plural
 from nettests.outside_files import path_error
 from nettests.plugin.reporter import STYLE
 from nettests.private import write_text
-from nettests.report.text import plural
 from nettests.terminal.drawing import console
 
 SHOWN = 12

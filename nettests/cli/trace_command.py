@@ -25,7 +25,7 @@ from nettests.cli.output_options import json_option
 from nettests.diagnose import Collected
 from nettests.model.exit_code import ExitCode
 from nettests.model.run_folder import DIAGNOSTICS_INDEX
-from nettests.report.text import one_line, plural
+from nettests.model.visible import one_line, plural
 from nettests.report.trace_words import document, terminal_lines
 from nettests.session.diagnose_now import Demand, collect_now
 from nettests.session.process import require_posix

@@ -15,11 +15,7 @@ import click
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import (
-    CHECKS,
-    CLUSTER,
-    IDS,
-    IMAGES,
-    PULL,
+    STARTS_PODS,
     CommonOptions,
     cluster_options,
     own_options,
@@ -30,12 +26,12 @@ from nettests.errors import NettestsError
 from nettests.judge.exit_status import of_watch
 from nettests.model.check import Check
 from nettests.model.journal_records import Limitations, Round
+from nettests.model.visible import plural
 from nettests.model.words import CheckClass, VantageKind, Verdict
 from nettests.plugin.documents import end_documents
 from nettests.plugin.notifications import Notifications, notifications_of, without_address
 from nettests.plugin.reporter import Reporter, show
 from nettests.private import require_writable
-from nettests.report.text import plural
 from nettests.session.blueprint import unused
 from nettests.session.prepare import Prepared, prepare
 from nettests.session.process import require_posix
@@ -50,7 +46,7 @@ SLICE_SECONDS = 0.5
 @click.command(
     cls=Command, example="nettests watch --kubeconfig ~/.kube/config --every 1m --for 12h"
 )
-@cluster_options(CLUSTER, IMAGES, PULL, CHECKS, IDS)
+@cluster_options(*STARTS_PODS)
 @own_options("watch")
 @report_dir_option("Where reports go.")
 @shared("--metrics", "--webhook")

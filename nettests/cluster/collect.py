@@ -33,7 +33,14 @@ def remove(
     for place, lease in zip(places, leases, strict=True):
         try:
             if not place.own_namespace:
-                _remove_objects(connection, place, lease, wait)
+                # The Lease goes last.
+                current = {**lease, "kind": "Lease"} if lease else None
+                for kind in COLLECTIONS:
+                    listed = [item for item in place.items if item["kind"] == kind]
+                    items = [current or item if kind == "Lease" else item for item in listed]
+                    for item in items:
+                        delete_object(connection, item)
+                    wait_gone(partial(_standing, connection, items), kind.lower(), wait)
             elif place.state is not State.TERMINATING and place.namespace in versions:
                 _delete_namespace(connection, place, versions[place.namespace])
         except ClusterError as error:
@@ -111,19 +118,6 @@ def _delete_namespace(connection: Connection, leftover: Leftover, version: str) 
                 f"namespace {leftover.namespace} was changed in the moment of its removal"
             ) from error
         raise
-
-
-def _remove_objects(
-    connection: Connection, leftover: Leftover, lease: Object | None, wait: float
-) -> None:
-    """Remove the listed objects from an existing namespace, the Lease last."""
-    current = {**lease, "kind": "Lease"} if lease else None
-    for kind in COLLECTIONS:
-        listed = [item for item in leftover.items if item["kind"] == kind]
-        items = [current or item if kind == "Lease" else item for item in listed]
-        for item in items:
-            delete_object(connection, item)
-        wait_gone(partial(_standing, connection, items), kind.lower(), wait)
 
 
 def _standing(connection: Connection, items: Sequence[Object]) -> list[Object]:

@@ -15,7 +15,7 @@ import os
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -124,7 +124,13 @@ class Plugin:
                     f"install it: {hint}" if hint else "install it, and see that it is on the PATH",
                 ) from error
             with process:
-                message = "".join(_relayed(process.stderr or (), show=interactive))
+                # A plugin may print a log-in address that has to be seen at once.
+                last: deque[str] = deque(maxlen=100)
+                for text in process.stderr or ():
+                    last.append(text)
+                    if interactive:
+                        terminal.line(Redactor().text(text.rstrip("\n")), err=True)
+                message = "".join(last)
             answer.seek(0)
             return process.returncode, answer.read(ANSWER_BYTES), message
 
@@ -144,16 +150,6 @@ class Plugin:
             f"the helper {self.name!r}, which the kubeconfig calls for credentials, {what}",
             hint=hint,
         )
-
-
-def _relayed(lines: Iterable[str], *, show: bool) -> deque[str]:
-    """Return the last lines of a plugin's message; ``show`` them all, such as a log-in address."""
-    last: deque[str] = deque(maxlen=100)
-    for text in lines:
-        last.append(text)
-        if show:
-            terminal.line(Redactor().text(text.rstrip("\n")), err=True)
-    return last
 
 
 def _shortened(message: str) -> str:
@@ -308,14 +304,10 @@ def _in_files(entry: dict[str, Any]) -> dict[str, Any]:
             raise ClusterError(
                 f"{name}-data of the kubeconfig is not base64", hint="copy the kubeconfig again"
             ) from error
-        entry[name] = _in_memory(content)
+        if content not in _IN_MEMORY:
+            descriptor = os.memfd_create("nettests")
+            with os.fdopen(os.dup(descriptor), "wb") as file:
+                file.write(content)
+            _IN_MEMORY[content] = f"/proc/self/fd/{descriptor}"
+        entry[name] = _IN_MEMORY[content]
     return entry
-
-
-def _in_memory(content: bytes) -> str:
-    if content not in _IN_MEMORY:
-        descriptor = os.memfd_create("nettests")
-        with os.fdopen(os.dup(descriptor), "wb") as file:
-            file.write(content)
-        _IN_MEMORY[content] = f"/proc/self/fd/{descriptor}"
-    return _IN_MEMORY[content]

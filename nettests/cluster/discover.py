@@ -220,19 +220,16 @@ def _node(node: Object, place: nodes.Place, cluster: _Cluster) -> NodeFacts:
         policies=policies.enforced(os, cluster.objects),
         zone=nodes.zone_of(node),
     )
-    return _with_reason(facts, snapshot.reasons.get(NODES, ""))
-
-
-def _with_reason(node: NodeFacts, odd: str) -> NodeFacts:
-    """Add to unknown facts which fields of Node objects have undocumented types."""
+    # Unknown facts say which fields of Node objects have undocumented types.
+    odd = snapshot.reasons.get(NODES, "")
     if not odd:
-        return node
+        return facts
     reasons: dict[str, Any] = {
         name: unknown(f"{fact.origin}; {odd}")
         for name in ("build", "kubelet", "runtime", "host_process", "zone")
-        if not (fact := getattr(node, name)).known
+        if not (fact := getattr(facts, name)).known
     }
-    return replace(node, **reasons)
+    return replace(facts, **reasons)
 
 
 def _empty(name: str, snapshot: Snapshot) -> Fact[bool]:

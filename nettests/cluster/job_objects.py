@@ -153,7 +153,8 @@ def _applied(connection: Connection, item: Object, *, replace: bool) -> str:
         _make_room(connection, path, there, replace=replace)
         connection.create(collection, item)
         return "replaced"
-    if _is_unchanged(item, there):
+    field = _CONTENT.get(item["kind"])
+    if item["kind"] in _ANYBODYS or (field is not None and there.get(field) == item.get(field)):
         return "unchanged"
     owner = item["metadata"]["labels"][MANAGED_BY_LABEL]
     if (there["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) != owner:
@@ -178,11 +179,6 @@ def found(connection: Connection, path: str, absent: Collection[int] = (404,)) -
         if error.status in absent:
             return None
         raise
-
-
-def _is_unchanged(item: Object, there: Object) -> bool:
-    field = _CONTENT.get(item["kind"])
-    return item["kind"] in _ANYBODYS or (field is not None and there.get(field) == item.get(field))
 
 
 def _make_room(connection: Connection, path: str, there: Object, *, replace: bool) -> None:

@@ -90,7 +90,14 @@ def facts_of(os: OS, node: str, sources: ProxySources, stated: StatedKubeProxy) 
     windows = os is OS.WINDOWS
     settings = _settings(replace(sources, config=None) if windows and sources.absent else sources)
     if sources.pod is None and sources.replaced and not stated.mode:
-        return _replaced(sources.replaced)
+        reason = f"no kube-proxy runs there ({sources.replaced})"
+        return KubeProxyFacts(
+            version=unknown(reason),
+            mode=known("none", sources.replaced),
+            dsr=unknown(reason),
+            source_vip=unknown(reason),
+            as_pod=known(value=False, origin=reason),
+        )
     version = known(stated.version, STATED) if stated.version else _version(sources.pod)
     return KubeProxyFacts(
         version=version,
@@ -121,18 +128,6 @@ def _as_pod(sources: ProxySources) -> Fact[bool]:
     if sources.pod is not None:
         return known(value=True, origin=f"Pod {sources.pod['metadata']['name']}")
     return known(value=False, origin=sources.reason) if sources.absent else unknown(sources.reason)
-
-
-def _replaced(where: str) -> KubeProxyFacts:
-    """Return the facts of a Windows node on which the network plugin serves Services."""
-    reason = f"no kube-proxy runs there ({where})"
-    return KubeProxyFacts(
-        version=unknown(reason),
-        mode=known("none", where),
-        dsr=unknown(reason),
-        source_vip=unknown(reason),
-        as_pod=known(value=False, origin=reason),
-    )
 
 
 def _settings(sources: ProxySources) -> list[Settings]:

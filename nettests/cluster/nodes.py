@@ -26,6 +26,7 @@ from nettests.model.facts import (
     known,
     unknown,
 )
+from nettests.model.grouping import grouped
 from nettests.model.json_text import Object
 from nettests.model.labels import HOSTNAME_LABEL, OS_LABEL, POOL_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.nearest import nearest
@@ -258,9 +259,7 @@ def places(nodes: Sequence[Object], pinned: Mapping[str, Sequence[str]]) -> dict
     placed = _pinned(nodes, pinned)
     for os in OS:
         rest = [node for node in nodes if os_of(node) is os and name_of(node) not in placed]
-        groups: dict[tuple[str, int], list[str]] = {}
-        for node in rest:
-            groups.setdefault(_group(node), []).append(name_of(node))
+        groups = grouped((_group(node), name_of(node)) for node in rest)
         pool_names = {place.pool for place in placed.values()}
         ordinals = (n for n in range(1, 10_000) if f"{os}-{n}" not in pool_names)
         for _, names in sorted(groups.items()):

@@ -83,6 +83,10 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
     vantage = data.get("externalVantage", "none")
     if vantage == "proxy" and not data.get("externalProxy"):
         raise ValueError("externalVantage: proxy needs externalProxy, the address of the proxy")
+    # ``roles`` is the former name of ``nodePools``.
+    if "roles" in data and "nodePools" in data:
+        raise ValueError("roles is the old name of nodePools: leave it out")
+    stated = data.get("nodePools", data.get("roles", {}))
     return ClusterProfile(
         external_target=_external_target(data.get("externalTarget")),
         external_vantage=vantage,
@@ -95,7 +99,7 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
         external_ips=ipaddress.ip_network(data.get("externalIPs", DOCUMENTATION_ADDRESSES)),
         network_policy=data.get("networkPolicy", True),
         existing_services=data.get("existingServices", True),
-        pools=_pools(data),
+        pools={pool: tuple(nodes) for pool, nodes in stated.items()},
         fleet_nodes=data.get("fleet", {}).get("nodes", ALL),
         scale=_named(Scale, data.get("scale", {})),
         images=_images(data),
@@ -202,14 +206,6 @@ def _named(kind: type[T], data: dict[str, Any]) -> T:
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
-
-
-def _pools(data: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the pinned node pools; ``roles`` is the key's former name."""
-    if "roles" in data and "nodePools" in data:
-        raise ValueError("roles is the old name of nodePools: leave it out")
-    stated = data.get("nodePools", data.get("roles", {}))
-    return {pool: tuple(nodes) for pool, nodes in stated.items()}
 
 
 def _address(text: str | None) -> Address | None:

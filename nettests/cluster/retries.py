@@ -206,10 +206,7 @@ class Tries:
         delay *= 0.5 + self._dice.random() / 2
         if time.monotonic() + delay > min(self._until, self._under_way.until):
             return False
-        return self._slept(delay)
-
-    def _slept(self, seconds: float) -> bool:
-        return not self._under_way.over.wait(seconds)
+        return not self._under_way.over.wait(delay)
 
 
 VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "HEAD": "get"}

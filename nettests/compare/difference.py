@@ -17,6 +17,7 @@ from nettests.compare.recorded import RecordedCheck, RecordedRun, host_of, is_th
 from nettests.model.check_id import LEFT_OUT, SAMPLED, parts_of
 from nettests.model.exit_code import ExitCode
 from nettests.model.expectation import Source
+from nettests.model.grouping import grouped
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
 from nettests.report.results import Incident, RunInfo
@@ -217,9 +218,7 @@ def _pools(nodes: JoinedNodes) -> Iterator[str]:
 
 
 def _only_in(run: RecordedRun, other: RecordedRun) -> Iterator[OnlyCheck]:
-    by_flow: defaultdict[str, list[RecordedCheck]] = defaultdict(list)
-    for check in other.checks:
-        by_flow[check.flow].append(check)
+    by_flow = grouped((check.flow, check) for check in other.checks)
     others = other.by_id
     for check in run.checks:
         if check.id not in others:

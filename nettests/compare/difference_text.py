@@ -35,9 +35,9 @@ from nettests.compare.sections import (
 from nettests.model.codec import to_data
 from nettests.model.labels import document_version
 from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.visible import plural
 from nettests.model.words import Verdict
 from nettests.report.summary import in_short, moment
-from nettests.report.text import plural
 
 OPEN = ("Incidents", "New failures", "Repaired", "Changed facts")
 """Sections of a run's page that are initially open."""

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from nettests.model.expectation import AppliedLimitation
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import Convergence
-from nettests.model.pull import Pull
+from nettests.model.observation import Pull
 from nettests.model.verdict import DEVIATING, MERGE_ORDER
 from nettests.model.words import OS, Verdict
 from nettests.report.results import Coverage, Incident, Latency, PathPace, RunInfo

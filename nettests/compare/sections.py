@@ -5,7 +5,7 @@ each renderer decides how many items it shows. ``cli.section_lines`` renders for
 HTML page needs no network and no script, and has the style of a run's report.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,12 +14,12 @@ from jinja2 import Environment
 
 from nettests.compare.difference import OnlyCheck
 from nettests.compare.fact_changes import FactChange
+from nettests.model.grouping import grouped
 from nettests.model.verdict import SUMMARY_ORDER
-from nettests.model.visible import code, inert
+from nettests.model.visible import code, inert, plural
 from nettests.model.words import Verdict
 from nettests.report import harmless
 from nettests.report.summary import SYMBOL
-from nettests.report.text import plural
 
 NAMED = 4
 """How many members, checks or facts a sentence names; the document for machines has all."""
@@ -92,9 +92,7 @@ def facts_section(title: str, facts: Iterable[FactChange]) -> Section:
 
 def by_reason(title: str, only: Iterable[OnlyCheck]) -> Section:
     """Return the section of checks in one run only, counted by why the other lacks them."""
-    reasons: defaultdict[str, list[OnlyCheck]] = defaultdict(list)
-    for check in only:
-        reasons[check.reason].append(check)
+    reasons = grouped((check.reason, check) for check in only)
     items = []
     for reason, checks in reasons.items():
         seen = Counter(check.verdict for check in checks)

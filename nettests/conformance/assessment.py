@@ -8,7 +8,6 @@ give ``partial`` at best.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nettests.conformance.anonymous import Anonymous
 from nettests.conformance.conformance_report import (
     WORST_FIRST,
     ConformanceReport,
@@ -23,12 +22,13 @@ from nettests.conformance.conformance_report import (
     UnsupportedFeature,
     Works,
 )
-from nettests.conformance.flow_evidence import Evidence, added, flow_evidence
+from nettests.conformance.flow_evidence import Anonymous, Evidence, added, flow_evidence
 from nettests.conformance.vendor_profile import BuildRange, Feature, Level, VendorProfile
 from nettests.errors import NettestsError
 from nettests.expect.condition import Truth
 from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
+from nettests.model.grouping import grouped
 from nettests.model.words import OS, Verdict
 from nettests.report.results import Results, facts_digest
 from nettests.report.summary import exercised_line
@@ -70,6 +70,9 @@ def assess(profile: VendorProfile, run: JudgedRun, digests: Digests) -> Conforma
     scope = scope_rows(profile, facts)
     inside = run.results.run.complete and all(row.holds is Truth.YES for row in scope)
     of_levels = [level.result for level in levels.values()]
+    claimed = {flow for feature in profile.features for flow in feature.flows}
+    flows = sorted({*evidence.results, *evidence.belonging} - claimed)
+    unclaimed = [flow_evidence(flow, evidence) for flow in flows]
     return ConformanceReport(
         date=(run.results.run.finished or run.results.run.started)[:10],
         nettests=run.nettests,
@@ -79,7 +82,11 @@ def assess(profile: VendorProfile, run: JudgedRun, digests: Digests) -> Conforma
         unsupported=tuple(
             _unsupported(feature, evidence) for feature in profile.of(Level.UNSUPPORTED)
         ),
-        unclaimed=_unclaimed(profile, evidence),
+        unclaimed=Unclaimed(
+            flows=tuple(flows),
+            statistics=added(flow.statistics for flow in unclaimed),
+            failed=tuple(check for flow in unclaimed for check in flow.failed),
+        ),
         scope=scope,
         not_covered=not_covered(profile, facts),
         tested=_tested(run, names),
@@ -136,17 +143,6 @@ def _unsupported(feature: Feature, evidence: Evidence) -> UnsupportedFeature:
         works=works,
         statistics=counted,
         flows=feature.flows,
-    )
-
-
-def _unclaimed(profile: VendorProfile, evidence: Evidence) -> Unclaimed:
-    claimed = {flow for feature in profile.features for flow in feature.flows}
-    flows = sorted({*evidence.results, *evidence.belonging} - claimed)
-    unclaimed = [flow_evidence(flow, evidence) for flow in flows]
-    return Unclaimed(
-        flows=tuple(flows),
-        statistics=added(flow.statistics for flow in unclaimed),
-        failed=tuple(check for flow in unclaimed for check in flow.failed),
     )
 
 
@@ -214,9 +210,7 @@ def not_covered(profile: VendorProfile, facts: ClusterFacts) -> tuple[str, ...]:
 
 def pool_rows(facts: ClusterFacts) -> tuple[PoolRow, ...]:
     """Return the node pools of a cluster by name, with their versions."""
-    pools: dict[str, list[NodeFacts]] = {}
-    for node in facts.nodes:
-        pools.setdefault(node.pool, []).append(node)
+    pools = grouped((node.pool, node) for node in facts.nodes)
     return tuple(_pool(name, pools[name]) for name in sorted(pools))
 
 

@@ -2,20 +2,83 @@
 
 Third step of ``conformance``. Verdicts are taken from the judge unchanged. A flow without any run
 check shows nothing, and is reported so.
+
+A conformance report is published, and reasons of skipped and unknown checks quote texts of the
+cluster: what identifies a site is removed from them (``Anonymous``). The journal's writer removes
+secrets, but others' journals are not trusted in this.
 """
 
+import ipaddress
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from urllib.parse import urlsplit
 
-from nettests.conformance.anonymous import Anonymous
 from nettests.conformance.conformance_report import Failed, Gap, Missing, Statistics
 from nettests.model.check import Check, Plan, Skip, counted
 from nettests.model.check_id import LEFT_OUT
+from nettests.model.facts import ClusterFacts
+from nettests.model.grouping import grouped
 from nettests.model.verdict import DEVIATING, MERGE_ORDER
+from nettests.model.visible import one_line
 from nettests.model.words import Verdict
+from nettests.redaction import Redactor
 from nettests.report.results import CheckResult, Results
+
+_BY_SHAPE = Redactor()
+LENGTH = 240
+"""Longer reasons are cut."""
+ADDRESS = "⟨address⟩"
+
+# samples: "https://api.prod.example:6443/version"
+_HOST = re.compile(r"(?<=://)[^\s/\"'<>]+")
+# samples: "172.30.0.13", "10.0.0.0/16", "127.0.0.1:6443"
+_IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?:/\d{1,2})?(?::\d{1,5})?(?![\w.]\d)")
+# samples: "fd00:10:244::5", "fe80::1%eth0", "00:15:5d:aa:bb:cc"; "09:15:30" is none
+_COLONS = re.compile(r"(?<![\w:.])[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?:%\w+)?(?![\w:])")
+_HARDWARE = re.compile(r"(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Anonymous:
+    """Replaces what identifies a site: the keys of ``names`` by their values, longest first."""
+
+    names: Mapping[str, str]
+
+    @classmethod
+    def of(cls, facts: ClusterFacts, server: str = "") -> "Anonymous":
+        """Return the replacements for a cluster: a node is named by its position in its pool."""
+        external = facts.external_target
+        replacements = {
+            urlsplit(server).hostname or "": "the API server",
+            facts.context: "the cluster",
+            facts.namespace: "the namespace",
+            (external and external.name) or "": "the external target",
+        }
+        for node in facts.nodes:
+            called = f"{node.pool} node {node.member}"
+            replacements |= {node.hostname: called, node.name: called}
+        return cls({name: called for name, called in replacements.items() if name})
+
+    def text(self, text: str) -> str:
+        """Return ``text`` on one line, anonymised."""
+        line = _HOST.sub(ADDRESS, one_line(_BY_SHAPE.text(text), limit=10 * LENGTH))
+        for name in sorted(self.names, key=len, reverse=True):
+            called = self.names[name]
+            # sample: node "win" in "the driver of win is l2bridge", and not in "windows" or "win-10"
+            pattern = rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)"
+            line = re.sub(pattern, lambda _, called=called: called, line)  # type: ignore[misc]
+        line = _COLONS.sub(_address, _IPV4.sub(ADDRESS, _HARDWARE.sub(ADDRESS, line)))
+        return one_line(line, limit=LENGTH)
+
+
+def _address(match: re.Match[str]) -> str:
+    try:
+        ipaddress.IPv6Address(match[0])
+    except ValueError:
+        return match[0]
+    return ADDRESS
+
 
 _COLUMN = {
     Verdict.PASS: "passed",
@@ -51,17 +114,11 @@ class Evidence:
         cls, results: Results, plan: Plan, own_entries: Iterable[str], names: Anonymous
     ) -> "Evidence":
         """Combine a run with today's plan."""
-        by_flow: defaultdict[str, list[CheckResult]] = defaultdict(list)
-        for check in results.checks:
-            by_flow[check.flow].append(check)
-        belonging: defaultdict[str, list[str]] = defaultdict(list)
         every: tuple[Check | Skip, ...] = (*plan.checks, *plan.skips)
-        for planned in every:
-            belonging[planned.flow].append(planned.id)
         return cls(
-            results=dict(by_flow),
+            results=grouped((check.flow, check) for check in results.checks),
             planned={check.id: check for check in plan.checks},
-            belonging=dict(belonging),
+            belonging=grouped((planned.flow, planned.id) for planned in every),
             own_entries=frozenset(own_entries),
             names=names,
         )
@@ -132,10 +189,11 @@ def _absent(flow: str, checks: Sequence[CheckResult], evidence: Evidence) -> Mis
 
 
 def _grouped(flow: str, checks: Iterable[CheckResult], evidence: Evidence) -> Iterator[Missing]:
-    groups: defaultdict[tuple[Gap, str], list[str]] = defaultdict(list)
-    for check in checks:
-        for gap, reason in _gaps(check, evidence):
-            groups[gap, evidence.names.text(reason)].append(check.id)
+    groups = grouped(
+        ((gap, evidence.names.text(reason)), check.id)
+        for check in checks
+        for gap, reason in _gaps(check, evidence)
+    )
     for (gap, reason), ids in sorted(groups.items()):
         yield Missing(gap=gap, flow=flow, reason=reason, checks=tuple(sorted(ids)))
 
@@ -150,7 +208,10 @@ def _gaps(result: CheckResult, evidence: Evidence) -> Iterator[tuple[Gap, str]]:
     if result.verdict is Verdict.SKIPPED:
         yield Gap.SKIPPED, result.message
     elif result.verdict is Verdict.UNKNOWN:
-        yield Gap.UNKNOWN, _why_unknown(result)
+        undecided = result.expectation.undecided if result.expectation else None
+        # sample: "windows-1 pod → windows-1 pod on its own node, TCP - pod-to-pod-ip - expected …"
+        message = result.message.partition(f" - {result.flow} - ")[2] or result.message
+        yield Gap.UNKNOWN, undecided or result.distrust or message
     elif result.verdict is Verdict.KNOWN_BUG:
         yield Gap.KNOWN_BUG, result.limitation_id or "a known bug shows"
     elif applied and (
@@ -175,13 +236,6 @@ def _alike(recorded: Check, planned: Check) -> bool:
         planned.action,
         planned.members,
     )
-
-
-def _why_unknown(result: CheckResult) -> str:
-    undecided = result.expectation.undecided if result.expectation else None
-    # sample: "windows-1 pod → windows-1 pod on its own node, TCP - pod-to-pod-ip - expected …"
-    message = result.message.partition(f" - {result.flow} - ")[2] or result.message
-    return undecided or result.distrust or message
 
 
 def _not_met(flow: str, checks: Iterable[CheckResult], counted: Statistics) -> Missing:

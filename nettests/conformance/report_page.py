@@ -41,11 +41,10 @@ from nettests.conformance.vendor_profile import Level
 from nettests.expect.condition import Truth
 from nettests.model.expectation import Source
 from nettests.model.labels import document_version
-from nettests.model.visible import code, visible
+from nettests.model.visible import code, plural, visible
 from nettests.model.yaml_text import write_yaml
 from nettests.report import harmless
 from nettests.report.html_report import link
-from nettests.report.text import plural
 
 API_VERSION = document_version("v1alpha1")
 KIND = "ConformanceReport"

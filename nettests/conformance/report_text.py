@@ -7,14 +7,14 @@ from nettests.conformance.conformance_report import (
     FeatureReport,
     Gap,
     LevelReport,
-    Missing,
     Result,
     Statistics,
     Unclaimed,
     Works,
 )
 from nettests.expect.condition import Truth
-from nettests.report.text import plural
+from nettests.model.grouping import grouped
+from nettests.model.visible import plural
 
 GAPS = {
     Gap.NOT_PLANNED: "not planned",
@@ -101,9 +101,7 @@ def feature_lines(feature: FeatureReport) -> Iterator[str]:
     """Yield a feature's deviating checks, then its gaps; gaps with one reason share a line."""
     for failed in feature.failed:
         yield f"{failed.verdict.value}: {failed.check}: expected {failed.expected}, observed {failed.observed}"
-    alike: dict[tuple[Gap, str], list[Missing]] = {}
-    for gap in feature.missing:
-        alike.setdefault((gap.gap, gap.reason), []).append(gap)
+    alike = grouped(((gap.gap, gap.reason), gap) for gap in feature.missing)
     for (kind, reason), gaps in alike.items():
         count = sum(len(gap.checks) for gap in gaps)
         flows = ", ".join(gap.flow for gap in gaps)

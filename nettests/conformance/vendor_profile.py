@@ -113,7 +113,13 @@ class VendorProfile:
 
 def read_vendor_profile(text: str, file: str) -> VendorProfile:
     """Return the profile in ``text``; ``ManifestError`` names file, line, key and nearest key."""
-    _refuse_hidden(text, file)
+    # Reports publish a profile's text unchanged.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if hidden := next((visible(letter) for letter in line if visible(letter) != letter), ""):
+            raise ManifestError(
+                f"{file}:{number}: there is a hidden character: {hidden}",
+                hint="write UTF-8 with Unix line ends, and no control characters",
+            )
     document = read_document(text, file, schema_of("vendor-profile"))
     data = document.data
     maker, supports = data["implementation"], data["supports"]
@@ -135,16 +141,6 @@ def read_vendor_profile(text: str, file: str) -> VendorProfile:
         features=_features(document, data["features"]),
         **files,
     )
-
-
-def _refuse_hidden(text: str, file: str) -> None:
-    """Refuse invisible characters: reports publish a profile's text unchanged."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if hidden := next((visible(letter) for letter in line if visible(letter) != letter), ""):
-            raise ManifestError(
-                f"{file}:{number}: there is a hidden character: {hidden}",
-                hint="write UTF-8 with Unix line ends, and no control characters",
-            )
 
 
 def _own(document: Document, key: str) -> tuple[Own, ...]:

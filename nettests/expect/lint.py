@@ -6,7 +6,6 @@ of manifests. ``resolve`` finds every contradiction on a cluster's facts.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
@@ -14,6 +13,7 @@ from itertools import combinations
 from nettests.errors import ManifestError
 from nettests.expect.catalogue import Catalogue, Fact
 from nettests.expect.manifest import Citation, Condition, Limitation, Manifest, NodeCondition
+from nettests.model.grouping import grouped
 from nettests.model.nearest import nearest
 from nettests.model.versions import Bound, KubernetesVersion, VersionRange, WindowsBuild
 from nettests.model.words import Category, Outcome, Placement
@@ -30,21 +30,15 @@ def mistakes(entries: Sequence[Limitation]) -> Iterator[ManifestError]:
             )
         limitations.setdefault(entry.id, entry)
     for entry in entries:
-        yield from _bad_references(entry, limitations)
-
-
-def _bad_references(
-    entry: Limitation, limitations: Mapping[str, Limitation]
-) -> Iterator[ManifestError]:
-    for name in (*entry.overrides, *entry.cancels):
-        other = limitations.get(name)
-        if other is None:
-            yield ManifestError(f"{entry.place}: {entry.id} names {name}, unknown here")
-        elif other.layer >= entry.layer:
-            yield ManifestError(
-                f"{entry.place}: {entry.id} cannot override {name} ({other.place}): "
-                "only a higher layer overrides a lower one"
-            )
+        for name in (*entry.overrides, *entry.cancels):
+            other = limitations.get(name)
+            if other is None:
+                yield ManifestError(f"{entry.place}: {entry.id} names {name}, unknown here")
+            elif other.layer >= entry.layer:
+                yield ManifestError(
+                    f"{entry.place}: {entry.id} cannot override {name} ({other.place}): "
+                    "only a higher layer overrides a lower one"
+                )
 
 
 FlowFacts = Mapping[str, Sequence[str]]
@@ -134,9 +128,7 @@ _CHANGE = re.compile(r"pull request \d+|#\d{4,}")
 
 def overstatements(entries: Iterable[Limitation]) -> Iterator[str]:
     """Yield one sentence for each entry that is more exact than its sources."""
-    parts: defaultdict[tuple[str, str], list[Limitation]] = defaultdict(list)
-    for entry in entries:
-        parts[entry.file, entry.id].append(entry)
+    parts = grouped(((entry.file, entry.id), entry) for entry in entries)
     for each in parts.values():
         for entry in each:
             yield from _too_exact(entry)
@@ -206,32 +198,24 @@ def _versions(entry: Limitation) -> Iterator[VersionRange]:
 def unexplained(entries: Iterable[Limitation]) -> Iterator[str]:
     """Yield one sentence for each open entry without an explanation, and each other entry with one."""
     for entry in entries:
-        yield from _way_out(entry)
-        yield from _bad_outcome(entry)
-
-
-def _way_out(entry: Limitation) -> Iterator[str]:
-    if entry.is_open and not entry.settled_by and not entry.part:
-        yield (
-            f"{entry.place}: {entry.id} is unspecified and does not say what would settle it; "
-            "write settled_by: a reading, a document or a test that would decide"
-        )
-    if entry.settled_by and not entry.is_open and not entry.part:
-        yield f"{entry.place}: {entry.id} has settled_by, and what it expects is settled; take it out"
-
-
-def _bad_outcome(entry: Limitation) -> Iterator[str]:
-    open_bug = entry.is_open and entry.category is Category.BUG
-    if open_bug and entry.when_present is None:
-        yield (
-            f"{entry.place}: {entry.id} is unspecified because of a bug and does not say how the bug shows; "
-            "write when_present: {outcome: ...}, or another category if no bug leaves it open"
-        )
-    if entry.when_present and not open_bug:
-        yield (
-            f"{entry.place}: {entry.id} has when_present, which belongs to entries that are unspecified and of "
-            f"category bug; this one is of category {entry.category}"
-        )
+        if entry.is_open and not entry.settled_by and not entry.part:
+            yield (
+                f"{entry.place}: {entry.id} is unspecified and does not say what would settle it; "
+                "write settled_by: a reading, a document or a test that would decide"
+            )
+        if entry.settled_by and not entry.is_open and not entry.part:
+            yield f"{entry.place}: {entry.id} has settled_by, and what it expects is settled; take it out"
+        open_bug = entry.is_open and entry.category is Category.BUG
+        if open_bug and entry.when_present is None:
+            yield (
+                f"{entry.place}: {entry.id} is unspecified because of a bug and does not say how the bug shows; "
+                "write when_present: {outcome: ...}, or another category if no bug leaves it open"
+            )
+        if entry.when_present and not open_bug:
+            yield (
+                f"{entry.place}: {entry.id} has when_present, which belongs to entries that are unspecified and of "
+                f"category bug; this one is of category {entry.category}"
+            )
 
 
 def lint(manifests: Sequence[Manifest], *, flows: Iterable[str] = ()) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 ``manifest`` has the values. Independent of any cluster.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -135,23 +135,18 @@ def _date(document: Document, path: tuple[str | int, ...], text: str | None) -> 
 def _deviation(document: Document, path: tuple[str | int, ...], expected: Any) -> Deviation | None:
     if expected is None or expected == "unspecified":
         return None
-    outcomes = _outcomes(document, (*path, "outcome"), expected.get("outcome", ()))
+    # A manifest's list is a set: the outcomes get a fixed order.
+    stated = expected.get("outcome", ())
+    named = {Outcome(word) for word in ([stated] if isinstance(stated, str) else stated)}
+    if len({outcome.positive for outcome in named}) > 1:
+        raise document.error((*path, "outcome"), "one list holds failures or answers, not both")
+    outcomes = tuple(outcome for outcome in Outcome if outcome in named)
     return Deviation(
         outcome=outcomes[0] if outcomes else None,
         alternatives=outcomes[1:],
         source_seen=_word(SourceSeen, expected.get("source")),
         distribution=_word(Distribution, expected.get("distribution")),
     )
-
-
-def _outcomes(
-    document: Document, path: tuple[str | int, ...], stated: str | Sequence[str]
-) -> tuple[Outcome, ...]:
-    """Return the outcomes in a fixed order: a manifest's list is a set."""
-    named = {Outcome(word) for word in ([stated] if isinstance(stated, str) else stated)}
-    if len({outcome.positive for outcome in named}) > 1:
-        raise document.error(path, "one list holds failures or answers, not both")
-    return tuple(outcome for outcome in Outcome if outcome in named)
 
 
 def _word(kind: Any, text: str | None) -> Any:

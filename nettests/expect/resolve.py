@@ -137,7 +137,13 @@ def expectation(
 ) -> Expectation:
     """Return the expectation of one check."""
     covering = candidates(check, facts, limitations)
-    standing = _standing(covering)
+    gone = {
+        name
+        for candidate in covering
+        if candidate.truth is Truth.YES
+        for name in (*candidate.limitation.overrides, *candidate.limitation.cancels)
+    }
+    standing = [c for c in covering if c.limitation.id not in gone]
     doubtful = [c for c in standing if c.truth is Truth.UNKNOWN]
     applying = [c for c in standing if c.truth is Truth.YES and not c.limitation.only_cancels]
     deciding = _deciding(check, applying)
@@ -208,16 +214,6 @@ def _refuse_expired(limitations: Iterable[Limitation], today: date | None) -> No
                 f"{limitation.place}: {limitation.id} was to be reviewed by {limitation.review_by}",
                 hint="check whether it still holds, then move the date or remove the entry",
             )
-
-
-def _standing(covering: Sequence[Candidate]) -> list[Candidate]:
-    gone = {
-        name
-        for candidate in covering
-        if candidate.truth is Truth.YES
-        for name in (*candidate.limitation.overrides, *candidate.limitation.cancels)
-    }
-    return [c for c in covering if c.limitation.id not in gone]
 
 
 def _deciding(check: Check, applying: Sequence[Candidate]) -> Candidate | None:

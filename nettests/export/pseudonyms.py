@@ -84,12 +84,9 @@ class AddressMap:
             before = value >> (length - place)
             if self._paths.keeps(address.version, place, before):
                 continue
-            flipped |= self._bit(address.version, place, before) << (length - 1 - place)
+            position = f"{address.version}/{place}/{before:x}".encode()
+            flipped |= (hmac.digest(self.key, position, "sha256")[0] & 1) << (length - 1 - place)
         return type(address)(value ^ flipped)
-
-    def _bit(self, version: int, place: int, before: int) -> int:
-        position = f"{version}/{place}/{before:x}".encode()
-        return hmac.digest(self.key, position, "sha256")[0] & 1
 
     @cached_property
     def _paths(self) -> "_Paths":

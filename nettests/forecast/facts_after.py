@@ -198,7 +198,12 @@ def notes(
     yield from _downwards(facts, changes)
     yield from _beyond(changes, manifests)
     yield from _unknown_names(changes, manifests)
-    yield from _skewed(facts, after)
+    today, then = (
+        {text for node in cluster.nodes for _, text in skews(node, cluster.server_version)}
+        for cluster in (facts, after)
+    )
+    if then - today:
+        yield f"outside the version skew policy of Kubernetes: {named(sorted(then - today), 'node')}"
     yield from _alike(facts, after)
 
 
@@ -262,16 +267,6 @@ def _unknown_names(changes: Iterable[Change], manifests: Manifests) -> Iterator[
         if names and change.value not in names:
             hint = nearest(change.value, sorted(names), what="known are")
             yield f"no limitation manifest and no rule names {change}; {hint}"
-
-
-def _skewed(facts: ClusterFacts, after: ClusterFacts) -> Iterator[str]:
-    """Yield what will violate the version skew policy and does not today."""
-    today, then = (
-        {text for node in cluster.nodes for _, text in skews(node, cluster.server_version)}
-        for cluster in (facts, after)
-    )
-    if then - today:
-        yield f"outside the version skew policy of Kubernetes: {named(sorted(then - today), 'node')}"
 
 
 def _alike(facts: ClusterFacts, after: ClusterFacts) -> Iterator[str]:

@@ -13,8 +13,8 @@ from nettests.compare.sections import Item, Overview, Section, alike, facts_sect
 from nettests.forecast.forecast import Coming, Entry, ExpectedChange, Forecast, Undecided
 from nettests.model.codec import to_data
 from nettests.model.labels import document_version
+from nettests.model.visible import plural
 from nettests.model.words import Verdict
-from nettests.report.text import plural
 
 KINDS = {
     Coming.APPEARS: ("Limitations that appear", "a limitation appears"),

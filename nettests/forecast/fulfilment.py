@@ -5,7 +5,6 @@ was forecast. Others are classified by ``compare``, which gives the exit code: a
 nothing.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -23,6 +22,7 @@ from nettests.forecast.forecast import ExpectedChange, Forecast
 from nettests.forecast.forecast_text import words_of
 from nettests.forecast.keys import KEYS
 from nettests.model.codec import to_data
+from nettests.model.grouping import grouped
 from nettests.model.verdict import ACCEPTED
 from nettests.model.words import Verdict
 from nettests.report.summary import UNKNOWN
@@ -192,11 +192,7 @@ def _facts(forecast: Forecast, difference: Difference) -> Iterator[FactChange]:
 def _by_place(facts: Iterable[FactChange]) -> Mapping[Place, list[FactChange]]:
     """Return the facts that a forecast can change; nodes of a pool may have changed differently."""
     about = {name for key in KEYS.values() for name in key.facts}
-    by_place: defaultdict[Place, list[FactChange]] = defaultdict(list)
-    for fact in facts:
-        if fact.name in about:
-            by_place[fact.pool, fact.name].append(fact)
-    return dict(by_place)
+    return grouped(((fact.pool, fact.name), fact) for fact in facts if fact.name in about)
 
 
 def _nodes(facts: Iterable[FactChange]) -> float:

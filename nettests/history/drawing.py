@@ -12,6 +12,7 @@ from math import ceil, log10
 from typing import NamedTuple
 
 from nettests.history.trends import ClusterHistory, ReadRun
+from nettests.model.grouping import grouped
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report.summary import VERDICTS
@@ -132,10 +133,9 @@ def strip(
     label: str = "",
 ) -> Strip:
     """Return the strip of verdicts, one per run."""
-    places: dict[str, list[int]] = {}
-    for at, verdict in enumerate(verdicts):
-        if verdict is not None:
-            places.setdefault(_NAMES[verdict], []).append(at)
+    places = grouped(
+        (_NAMES[verdict], at) for at, verdict in enumerate(verdicts) if verdict is not None
+    )
     return Strip(
         layers=tuple(_layer(name, cells, columns) for name, cells in places.items()),
         marks=tuple(marks),

@@ -29,11 +29,12 @@ from nettests.history.trends import (
     Turn,
     colour_of,
 )
+from nettests.model.grouping import grouped
 from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.visible import plural
 from nettests.model.words import Verdict
 from nettests.report import harmless
 from nettests.report.summary import duration
-from nettests.report.text import plural
 
 SHOWN = 6
 """How many strips of a turn are initially open."""
@@ -79,9 +80,7 @@ class Part:
         self, trends: Iterable[CheckTrend], *, marked: bool = False
     ) -> list[tuple[list[CheckTrend], Strip]]:
         """Return a strip for all checks with equal verdicts; if ``marked``, with links."""
-        alike: dict[tuple[Verdict | None, ...], list[CheckTrend]] = {}
-        for trend in trends:
-            alike.setdefault(tuple(trend.verdicts), []).append(trend)
+        alike = grouped((tuple(trend.verdicts), trend) for trend in trends)
         return [(checks, self._check(checks[0], marked=marked)) for checks in alike.values()]
 
     def _check(self, trend: CheckTrend, *, marked: bool) -> Strip:
@@ -124,10 +123,7 @@ class Part:
         }
 
     def _by_flow(self) -> dict[str, list[CheckTrend]]:
-        by_flow: dict[str, list[CheckTrend]] = {}
-        for check in self.history.checks:
-            by_flow.setdefault(check.flow, []).append(check)
-        return by_flow
+        return grouped((check.flow, check) for check in self.history.checks)
 
 
 def render_page(history: History) -> str:

@@ -22,9 +22,9 @@ from nettests.history.trends import (
 )
 from nettests.model.codec import to_data
 from nettests.model.labels import document_version
+from nettests.model.visible import plural
 from nettests.model.words import Verdict
 from nettests.report.summary import moment
-from nettests.report.text import plural
 
 TITLES = {
     State.RED: "Red now",

@@ -17,6 +17,7 @@ from nettests.compare.difference import key_of
 from nettests.compare.fact_changes import FactChange, choice_of, fact_changes, join_nodes
 from nettests.compare.recorded import RecordedRun, cluster_of
 from nettests.history.levels import Colour, Course, State, course
+from nettests.model.grouping import grouped
 from nettests.model.verdict import ACCEPTED, DEVIATING
 from nettests.model.words import Verdict
 from nettests.report.results import Incident
@@ -273,14 +274,18 @@ def _turns(
     checks: Iterable[CheckTrend], incidents: Iterable[IncidentTrend], pairs: _Pairs
 ) -> Iterator[Turn]:
     """Yield checks with the same course together: red first, then flaky, gone and repaired."""
-    alike: defaultdict[Hashable, list[CheckTrend]] = defaultdict(list)
-    for check in checks:
-        if check.course.first_bad is not None:
-            alike[_way(check)].append(check)
+    alike = grouped((_way(check), check) for check in checks if check.course.first_bad is not None)
     causes = tuple(incidents)
     for together in sorted(alike.values(), key=lambda group: _urgency(group[0].course)):
         went = together[0].course
         assert went.first_bad is not None, "only what was red is in a turn"
+        # Its causes are those that were new in its first bad run, else older ones.
+        ids = {check.id for check in together}
+        there = [
+            cause
+            for cause in causes
+            if ids & set(cause.checks) and cause.colours[went.first_bad] is Colour.RED
+        ]
         yield Turn(
             state=went.state,
             first_bad=went.first_bad,
@@ -288,22 +293,11 @@ def _turns(
             good_since=went.good_since,
             gone_since=went.gone_since,
             checks=tuple(together),
-            incidents=tuple(_causes_of(together, causes, went.first_bad)),
+            incidents=tuple(
+                [cause for cause in there if cause.course.first_bad == went.first_bad] or there
+            ),
             facts=() if went.last_good is None else pairs.facts(went.last_good, went.first_bad),
         )
-
-
-def _causes_of(
-    together: Iterable[CheckTrend], causes: Iterable[IncidentTrend], first_bad: int
-) -> list[IncidentTrend]:
-    """Return the causes of a turn's checks in its first bad run: new ones, else older ones."""
-    ids = {check.id for check in together}
-    there = [
-        cause
-        for cause in causes
-        if ids & set(cause.checks) and cause.colours[first_bad] is Colour.RED
-    ]
-    return [cause for cause in there if cause.course.first_bad == first_bad] or there
 
 
 def _way(check: CheckTrend) -> Hashable:

@@ -122,7 +122,14 @@ def _without_pod(job: Object, events: Sequence[Object]) -> JobState:
             reason=f"the Job {name} is suspended",
             hint=f'kubectl patch job {name} -p \'{{"spec":{{"suspend":false}}}}\'',
         )
-    refused = _newest(events, job, "FailedCreate")
+    matching = [
+        event
+        for event in events
+        if event.get("reason") == "FailedCreate"
+        and _is_about(event.get("involvedObject") or {}, job)
+    ]
+    matching.sort(key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""))
+    refused = str(matching[-1]["message"]) if matching else ""
     if refused:
         return JobState(
             phase=Phase.BROKEN,
@@ -160,16 +167,6 @@ def _container_state(status: Object) -> Object:
         if container.get("name") == CONTAINER:
             return container.get("state") or {}
     return {}
-
-
-def _newest(events: Sequence[Object], about: Object, reason: str) -> str:
-    matching = [
-        event
-        for event in events
-        if event.get("reason") == reason and _is_about(event.get("involvedObject") or {}, about)
-    ]
-    matching.sort(key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""))
-    return str(matching[-1]["message"]) if matching else ""
 
 
 def _is_about(involved: Object, about: Object | str) -> bool:

@@ -1,7 +1,8 @@
 """Judge checks: each from its expectation and observation alone; one with members by its worst member.
 
 One sequence of stages: what the observation proves (``proof``), the rules (``verdicts``), the next
-step of their ruling (``advice``) and its words (``message``). Each is entered once, with what the
+step of their ruling (``advice``) and its words: ``<subject> - <what> - expected X, observed Y``,
+then why, in one line, enough to act on without the evidence. Each is entered once, with what the
 earlier ones made. A member that could not be judged is never a pass, however many others passed.
 """
 
@@ -11,15 +12,15 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from nettests.judge.advice import next_step
-from nettests.judge.message import judgement_of
 from nettests.judge.proof import proof_of
-from nettests.judge.verdicts import Findings, rule
+from nettests.judge.verdicts import NOT_JUDGED, Findings, Ruling, rule
 from nettests.model.check import Check, counted
 from nettests.model.check_id import member_id
 from nettests.model.expectation import Expectation
+from nettests.model.grouping import grouped
 from nettests.model.observation import Observation, unusable
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER, Judgement, MembersJudged
-from nettests.model.words import Verdict
+from nettests.model.words import Outcome, Verdict
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 NAMED = 4
@@ -79,6 +80,11 @@ def judge_members(check: Check, judgements: Mapping[str, Judgement]) -> Judgemen
     worst = min((judgement.verdict for _, judgement in each), key=SUMMARY_ORDER.index)
     first = next(judgement for _, judgement in each if judgement.verdict is worst)
     expected, observed = _most(each, "expected"), _observed(each)
+    groups = grouped(
+        (_wording(judgement), label)
+        for label, judgement in each
+        if judgement.verdict is not Verdict.PASS
+    )
     return replace(
         first,
         check=check.id,
@@ -87,7 +93,7 @@ def judge_members(check: Check, judgements: Mapping[str, Judgement]) -> Judgemen
         expected=expected,
         observed=observed,
         next_step=first.next_step if worst in ATTENTION else "",
-        members=_grouped(each),
+        members=tuple(replace(wording, labels=tuple(labels)) for wording, labels in groups.items()),
     )
 
 
@@ -159,14 +165,6 @@ def _most(each: Iterable[tuple[str, Judgement]], name: str) -> str:
     return f"{most[0][0]}, elsewhere something else" if len(most) > 1 else most[0][0]
 
 
-def _grouped(each: Iterable[tuple[str, Judgement]]) -> tuple[MembersJudged, ...]:
-    groups: dict[MembersJudged, list[str]] = {}
-    for label, judgement in each:
-        if judgement.verdict is not Verdict.PASS:
-            groups.setdefault(_wording(judgement), []).append(label)
-    return tuple(replace(wording, labels=tuple(labels)) for wording, labels in groups.items())
-
-
 def _wording(judgement: Judgement) -> MembersJudged:
     if judgement.verdict not in _WORDED:
         return MembersJudged(verdict=judgement.verdict, labels=(), limitation=judgement.limitation)
@@ -179,3 +177,92 @@ def _wording(judgement: Judgement) -> MembersJudged:
         next_step=judgement.next_step,
         limitation=judgement.limitation,
     )
+
+
+UNSPECIFIED = "unspecified"
+
+
+def judgement_of(
+    check: Check, expectation: Expectation, observation: Observation, ruling: Ruling, next_step: str
+) -> Judgement:
+    """Return the judgement that a ruling on a check comes to."""
+    expected, observed = _expected_text(expectation), _observed_text(observation)
+    limitation = expectation.limitation
+    return Judgement(
+        check=check.id,
+        verdict=ruling.verdict,
+        message=_sentence(check, expected, observed, ruling.why),
+        expected=expected,
+        observed=observed,
+        limitation=ruling.limitation or (limitation.id if limitation else None),
+        next_step=next_step,
+    )
+
+
+def _expected_text(expectation: Expectation) -> str:
+    """Return the expected outcome as text."""
+    if expectation.undecided:
+        return f"undecided: {expectation.undecided}"
+    return str(expectation.expected) if expectation.expected else UNSPECIFIED
+
+
+def _observed_text(observation: Observation) -> str:
+    """Return the observed outcome as text, with the source address seen and the backends."""
+    outcomes = [attempt.outcome.value for attempt in observation.attempts]
+    figure = observation.flows or observation.loss or observation.path_size or observation.figure
+    if figure is not None:
+        parts = [f"{observation.outcome.value}, {figure}"]
+    elif observation.differing_ports:
+        parts = [
+            f"{port.outcome.value} at port {port.port}" for port in observation.differing_ports
+        ]
+    elif len(set(outcomes)) > 1:
+        parts = [" then ".join(_runs(outcomes))]
+    else:
+        parts = [observation.outcome.value]
+    if observation.source_seen is not None:
+        parts.append(f"source = {observation.source_seen.value} ({observation.server_saw})")
+    if observation.witnessed and all(witnessed.agree for witnessed in observation.witnessed):
+        subjects = ", ".join(witnessed.subject.value for witnessed in observation.witnessed)
+        parts.append(f"witnessed on the wire: {subjects}")
+    if observation.distribution is not None:
+        parts.append(f"{observation.distribution.value} ({', '.join(observation.backends)})")
+    return ", ".join(parts)
+
+
+def _sentence(check: Check, expected: str, observed: str, why: str) -> str:
+    """Return the message of a judgement."""
+    if why.startswith(NOT_JUDGED):  # an untrusted observation proves nothing
+        return " ".join(f"{check.title} - {check.flow} - {why}".split())
+    head = f"{check.title} - {check.flow} - {_compared(expected, observed)}"
+    return " ".join(f"{head}: {why}".split()) if why else head
+
+
+_COMPARED: Mapping[tuple[str, str], str] = {
+    (Outcome.CONFORMS, Outcome.CONFORMS): "as documented",
+    (Outcome.CONFORMS, Outcome.DEVIATES): "not as documented",
+    (Outcome.DEVIATES, Outcome.DEVIATES): "deviates, as expected",
+    (Outcome.DEVIATES, Outcome.CONFORMS): "expected to deviate, and does not",
+}
+"""What is read or started, and compared with what documents say of it."""
+
+
+def _compared(expected: str, observed: str) -> str:
+    if expected == UNSPECIFIED:
+        return f"observed {observed}"
+    if words := _COMPARED.get((expected, observed)):
+        return words
+    wanted = {"conforms": "the documented result", "deviates": "a deviation"}.get(
+        expected, expected
+    )
+    return f"expected {wanted}, observed {observed}"
+
+
+def _runs(words: list[str]) -> list[str]:
+    runs: list[tuple[str, int]] = []
+    for word in words:
+        if runs and runs[-1][0] == word:
+            runs[-1] = (word, runs[-1][1] + 1)
+        else:
+            runs.append((word, 1))
+    return [word if count == 1 else f"{word} ×{count}" for word, count in runs]

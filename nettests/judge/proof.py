@@ -54,12 +54,19 @@ def proof_of(check: Check, expected: Expected | None, observation: Observation) 
     needed = _needs_controls(seen)
     in_cluster = check.source.kind is not VantageKind.EXTERNAL
     unproven = needed and not seen.outcome.positive
+    # A control that was not run, or whose own probe was not reached, shows nothing about the
+    # target.
+    failed = (
+        control
+        for control in seen.controls
+        if control.proves == TARGET and not control.ok and _met_network(control)
+    )
     return Proof(
         observation=seen,
         kept_back=_kept_from_the_suffixes(check, expected, seen),
         lacking=_why_not_proven(seen) if needed else "",
         vantage_fails=_why_vantage_fails(seen, in_cluster=in_cluster) if unproven else "",
-        failed_target=_failed_target(seen),
+        failed_target=next(failed, None),
     )
 
 
@@ -108,19 +115,6 @@ def _lost_here(observation: Observation) -> ControlResult | None:
         if control.proves == VANTAGE and control.detail.startswith(Outcome.TIMED_OUT.value)
     )
     return next(silent, None)
-
-
-def _failed_target(observation: Observation) -> ControlResult | None:
-    """Return the control that shows that another vantage does not reach the target either.
-
-    A control that was not run, or whose own probe was not reached, shows nothing about the target.
-    """
-    failed = (
-        control
-        for control in observation.controls
-        if control.proves == TARGET and not control.ok and _met_network(control)
-    )
-    return next(failed, None)
 
 
 def _met_network(control: ControlResult) -> bool:

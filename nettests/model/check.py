@@ -15,6 +15,7 @@ from nettests.model.facts import ExistingService
 from nettests.model.service import ServiceSettings
 from nettests.model.target_kinds import Descriptor, descriptor
 from nettests.model.versions import WindowsBuild
+from nettests.model.visible import plural
 from nettests.model.words import (
     OS,
     CheckClass,
@@ -259,9 +260,7 @@ def counted(labels: Collection[str]) -> str:
     """Count the nodes, or pairs of nodes, that members' labels name: ``1 pair of nodes``."""
     ends = (label.partition(" → ") for label in labels)
     pairs = any(arrow and source != target for source, arrow, target in ends)
-    word = "pair" if pairs else "node"
-    many = f"{len(labels)} {word}" if len(labels) == 1 else f"{len(labels)} {word}s"
-    return f"{many} of nodes" if pairs else many
+    return f"{plural(len(labels), 'pair')} of nodes" if pairs else plural(len(labels), "node")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,8 +38,7 @@ from nettests.model.journal_records import (
     Unknown,
     UnusedLimitation,
 )
-from nettests.model.observation import Raw
-from nettests.model.pull import Pull
+from nettests.model.observation import Pull, Raw
 from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.words import Verdict
 

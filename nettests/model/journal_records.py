@@ -13,9 +13,7 @@ from nettests.model.check import Check, Skip
 from nettests.model.check_id import member_id
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
-from nettests.model.node_reading import NodeReading
-from nettests.model.observation import Raw
-from nettests.model.pull import Pull
+from nettests.model.observation import NodeReading, Pull, Raw
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 

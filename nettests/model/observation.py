@@ -1,7 +1,8 @@
 """What happened when a check ran: attempts, addresses seen, backends, timing, raw output.
 
 ``parse`` derives it from raw records that ``probes`` wrote to the journal; ``judge`` and ``report``
-read it. An observation is never a verdict.
+read it. An observation is never a verdict. Beside them stand what belongs to no check: images pulled
+before the checks, and a node's settings as read from its own vantage, before any parsing.
 """
 
 from dataclasses import dataclass, field
@@ -204,3 +205,30 @@ def unusable(check: str, why: str) -> Observation:
         trusted=False,
         distrust=why,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pull:
+    """An image pulled onto a node: ``seconds`` from creating the Pod until its container exists.
+
+    Without a container there is a ``problem`` instead.
+    """
+
+    image: str
+    node: str
+    seconds: float
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeReading:
+    """One command on one node; ``error`` if the channel failed or the vantage is not the node's."""
+
+    node: str
+    reading: str
+    probe: str
+    command: tuple[str, ...]
+    exit_code: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    error: str | None = None

@@ -1,7 +1,8 @@
 """Make cluster text safe to display: no hidden or reordering characters; literal in Markdown.
 
 Every renderer uses it before its own escaping, and ``nettests.terminal`` for all output. A
-character that is invisible, reorders others or controls a terminal is replaced by its name.
+character that is invisible, reorders others or controls a terminal is replaced by its name. Also
+words for numbers.
 """
 
 import re
@@ -99,3 +100,8 @@ def code(text: str) -> str:
     # A backslash escapes a bar; one before it must not escape that backslash (6.9 Tables, cells).
     line = _ATTACK_ON_BAR.sub(r"\1 ", line).replace("|", r"\|")
     return f"`{line}`" if line else "` `"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return ``1 check``, ``2 checks``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -25,7 +25,7 @@ from nettests.model.facts import (
     unknown,
 )
 from nettests.model.flags import Settings, first
-from nettests.model.node_reading import NodeReading
+from nettests.model.observation import NodeReading
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 from nettests.parse.reading import one_line

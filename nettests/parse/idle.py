@@ -77,20 +77,16 @@ def fate(output: str, word: str) -> Fate:
         if line == f"failed {word}" or line.startswith(f"failed {word} "):
             return Fate.RESET if _RESET.search(" ".join(since)) else Fate.OTHER
         if sent and line.startswith(("back ", "none ")):
-            return _answer(since, word)
+            if since[-1] == f"back {word}":
+                return Fate.ANSWERED
+            if _SILENT.fullmatch(since[-1]):
+                return Fate.SILENT
+            return Fate.RESET if _RESET.search(" ".join(since)) else Fate.OTHER
         if line == f"took {word}":
             sent = True
         if line.startswith(("took ", "back ", "none ")):
             since = []
     return Fate.UNTOLD
-
-
-def _answer(since: list[str], word: str) -> Fate:
-    if since[-1] == f"back {word}":
-        return Fate.ANSWERED
-    if _SILENT.fullmatch(since[-1]):
-        return Fate.SILENT
-    return Fate.RESET if _RESET.search(" ".join(since)) else Fate.OTHER
 
 
 def _lines(output: str) -> list[str]:

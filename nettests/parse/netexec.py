@@ -116,7 +116,15 @@ def read(raw: Raw) -> Reading:
         return of_error(errors[0], raw.client_os, Stage.ADDRESS)
     if len(responses) != 1:
         return probe_failed(f"/dial brought {len(responses)} answers to one question")
-    return _of_response(responses[0], raw)
+    text = responses[0]
+    # sample: GET /dial?host=10.244.2.5&port=18081&protocol=udp&request=hostname&tries=1
+    words = raw.command[-1] if raw.command else ""
+    over_udp = re.search(r"[?&]protocol=udp\b", words)
+    # sample: GET /dial?host=10.244.2.5&port=18081&protocol=udp&request=echo+payload.1467&tries=1
+    echoed = re.search(r"[?&]request=echo\+(payload\.\d+)", words)
+    if echoed and text != echoed[1]:
+        return probe_failed(f"the echo of {echoed[1]} came back as another text: {text}")
+    return answered(raw, text, Outcome.REPLIED if over_udp else Outcome.CONNECTED)
 
 
 def read_resolution(raw: Raw) -> Reading:
@@ -164,14 +172,3 @@ def of_error(text: str, client_os: str, stage: Stage) -> Reading:
     if outcome is None:
         return not_understood(f"not understood: {text}")
     return Reading(outcome=outcome, detail=one_line(text))
-
-
-def _of_response(text: str, raw: Raw) -> Reading:
-    # sample: GET /dial?host=10.244.2.5&port=18081&protocol=udp&request=hostname&tries=1
-    words = raw.command[-1] if raw.command else ""
-    over_udp = re.search(r"[?&]protocol=udp\b", words)
-    # sample: GET /dial?host=10.244.2.5&port=18081&protocol=udp&request=echo+payload.1467&tries=1
-    echoed = re.search(r"[?&]request=echo\+(payload\.\d+)", words)
-    if echoed and text != echoed[1]:
-        return probe_failed(f"the echo of {echoed[1]} came back as another text: {text}")
-    return answered(raw, text, Outcome.REPLIED if over_udp else Outcome.CONNECTED)

@@ -32,7 +32,8 @@ def read(raw: Raw) -> Reading:
     for pattern, outcome in _FAILURES:
         match = pattern.search(text)
         if match is not None:
-            return Reading(outcome=outcome, detail=one_line(_line_of(text, match.start())))
+            begin = text.rfind("\n", 0, match.start()) + 1
+            return Reading(outcome=outcome, detail=one_line(text[begin:].partition("\n")[0]))
     return not_understood(f"nslookup's output is not understood: {text}")
 
 
@@ -70,8 +71,3 @@ def is_address(word: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _line_of(text: str, position: int) -> str:
-    begin = text.rfind("\n", 0, position) + 1
-    return text[begin:].partition("\n")[0]

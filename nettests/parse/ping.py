@@ -57,7 +57,15 @@ def read(raw: Raw) -> Reading:
     text = f"{raw.stdout}\n{raw.stderr}"
     if raw.exit_code is None:
         return probe_failed(f"ping's exit code was lost: {text}")
-    replies = _replies(raw)
+    if raw.client_os == OS.WINDOWS:
+        answers = ping_of_windows.answers(raw.stdout)
+        senders = [answer.sender for answer in answers if answer.echoed]
+    else:
+        senders = _LINUX_REPLY.findall(raw.stdout)
+    target = _address(raw.command[-1]) if raw.command else None
+    replies = (
+        senders if target is None else [sender for sender in senders if _address(sender) == target]
+    )
     if replies:
         return Reading(outcome=Outcome.REPLIED, detail=f"{len(replies)} echo replies")
     failure = (
@@ -67,18 +75,6 @@ def read(raw: Raw) -> Reading:
         return not_understood(f"ping ended with code {raw.exit_code}: {text}")
     outcome, line = failure
     return Reading(outcome=outcome, detail=one_line(line))
-
-
-def _replies(raw: Raw) -> list[str]:
-    if raw.client_os == OS.WINDOWS:
-        answers = ping_of_windows.answers(raw.stdout)
-        senders = [answer.sender for answer in answers if answer.echoed]
-    else:
-        senders = _LINUX_REPLY.findall(raw.stdout)
-    target = _address(raw.command[-1]) if raw.command else None
-    return (
-        senders if target is None else [sender for sender in senders if _address(sender) == target]
-    )
 
 
 def _address(text: str) -> object:

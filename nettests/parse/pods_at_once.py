@@ -31,7 +31,11 @@ def read(raw: Raw) -> Reading:
     if bad := [(name, reading) for name, reading in readings if reading.outcome in _BAD]:
         return _deviates(bad, len(readings))
     if 2 * len(silent) >= len(readings):
-        return _no_answer(silent, len(readings))
+        if not silent:
+            return probe_failed("no Pod was made")
+        return probe_failed(
+            f"{silent[0][1].detail}; so it was with {len(silent)} of {len(readings)} Pods"
+        )
     silent_note = f"; {len(silent)} more told nothing: {silent[0][1].detail}" if silent else ""
     mute = {name for name, _ in silent}
     seconds = max(first_packets.longest(_logs(pod)) for pod in pods if str(pod["name"]) not in mute)
@@ -65,10 +69,3 @@ def _deviates(bad: NamedReadings, number: int) -> Reading:
 def _seconds(reading: Reading) -> float:
     late = first_packets.lateness(reading.detail)
     return late.seconds if late else 0.0
-
-
-def _no_answer(silent: NamedReadings, number: int) -> Reading:
-    """Say why there is no result, with one Pod's reason."""
-    if not silent:
-        return probe_failed("no Pod was made")
-    return probe_failed(f"{silent[0][1].detail}; so it was with {len(silent)} of {number} Pods")

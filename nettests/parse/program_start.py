@@ -75,7 +75,9 @@ def of_answer(
     streams = [text.strip() for text in (stdout, stderr) if text.strip()]
     if exit_code not in _CMD_ENDS_WITH or len(streams) != 1 or not words:
         return None
-    text, program = one_line(streams[0]), _program(words)
+    # What cmd should start is the word after ``cmd /c``.
+    by_cmd = len(words) > 2 and re.fullmatch(r"cmd(?:\.exe)?", words[0]) and words[1] == "/c"
+    text, program = one_line(streams[0]), words[2] if by_cmd else words[0]
     by_path = words[0] == program and "\\" in program
     if _quoted(program).search(text) or (by_path and text == _NO_FOLDER):
         return NotRun(text, missing=True)
@@ -85,12 +87,6 @@ def of_answer(
 def is_sentence(text: str) -> bool:
     """Whether a text was made by ``NotRun.of``."""
     return _SENTENCE.match(text) is not None
-
-
-def _program(words: Sequence[str]) -> str:
-    """Return the program that ``cmd`` should start: the first word, or the one after ``cmd /c``."""
-    by_cmd = len(words) > 2 and re.fullmatch(r"cmd(?:\.exe)?", words[0]) and words[1] == "/c"
-    return words[2] if by_cmd else words[0]
 
 
 def _quoted(program: str) -> re.Pattern[str]:

@@ -11,6 +11,7 @@ from typing import TypeVar, assert_never
 from nettests.model.check import Action, Check, Control, Member, Plan, Skip, Target, Vantage
 from nettests.model.check_id import LEFT_OUT
 from nettests.model.facts import ClusterFacts
+from nettests.model.grouping import grouped
 from nettests.model.words import OS, CheckClass, Placement, Protocol, Question
 from nettests.plan import targets
 from nettests.plan.actions import action
@@ -38,7 +39,9 @@ def build(
     probed = [(candidate, action(candidate, node_pools, facts)) for candidate in candidates]
     possible, left_out = _separated(sift(probed, facts, enabled))
     topology = Topology(node_pools=of_use(node_pools, facts), facts=facts)
-    checks = _checks(possible, topology)
+    # Candidates with the same id are the members of one check.
+    by_id = grouped((candidate.id, (candidate, question)) for candidate, question in possible)
+    checks = [with_members(members, topology) for members in by_id.values()]
     left_out = _one_per_id(left_out, {check.id for check in checks})
     pods, services = objects_of(checks, node_pools, facts)
     return Plan(
@@ -47,14 +50,6 @@ def build(
         pods=pods,
         services=services,
     )
-
-
-def _checks(possible: Iterable[tuple[Candidate, Action]], topology: Topology) -> list[Check]:
-    """Return one check for all candidates with the same id: they are its members."""
-    by_id: dict[str, list[tuple[Candidate, Action]]] = {}
-    for candidate, question in possible:
-        by_id.setdefault(candidate.id, []).append((candidate, question))
-    return [with_members(members, topology) for members in by_id.values()]
 
 
 def _one_per_id(skips: Iterable[Skip], planned: Collection[str]) -> list[Skip]:

@@ -6,7 +6,7 @@ Used by discovery (a node without a usable image is left out), ``probes`` and ``
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nettests.model.check import Action, Check, Plan
@@ -118,7 +118,9 @@ def _uses(plan: Plan, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
         yield from _capturing(check, facts, images)
         for action in started(*check.actions):
             node = facts.node(action.source.node or "")
-            for image in _images_of(action):
+            spec = json.loads(action.case.object)["spec"] if action.case else {}
+            containers = (*spec.get("initContainers", ()), *spec.get("containers", ()))
+            for image in dict.fromkeys(container.get("image") for container in containers):
                 if image is None:
                     yield _probe_use(images, node, check.flow)
                 else:
@@ -144,12 +146,6 @@ def started(*actions: Action) -> Iterator[Action]:
         for action in actions
         if action.question is Question.START and action.case is not None
     )
-
-
-def _images_of(action: Action) -> Iterable[str | None]:
-    spec = json.loads(action.case.object)["spec"] if action.case else {}
-    containers = (*spec.get("initContainers", ()), *spec.get("containers", ()))
-    return dict.fromkeys(container.get("image") for container in containers)
 
 
 def _probe_use(images: Images, node: NodeFacts, purpose: str) -> _Use:

@@ -7,7 +7,6 @@ the same tests in the same order.
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -52,7 +51,10 @@ class Collector:
         if flow is None:
             return
         if flow.name not in self.declared:
-            raise pytest.Collector.CollectError(_unregistered(flow.name, metafunc.module))
+            raise pytest.Collector.CollectError(
+                f"flow {flow.name} is declared in {metafunc.module.__file__}, which was not loaded as a suite, so that its checks are "
+                "not planned: name the file with --suite, or import nettests in it"
+            )
         plan = self.blueprint.plan
         planned: list[Check | Skip] = [
             *(check for check in plan.checks if check.flow == flow.name),
@@ -73,13 +75,6 @@ class Collector:
         if placeholders:
             config.hook.pytest_deselected(items=placeholders)
             items[:] = [item for item in items if item not in placeholders]
-
-
-def _unregistered(flow: str, module: ModuleType) -> str:
-    return (
-        f"flow {flow} is declared in {module.__file__}, which was not loaded as a suite, so that its checks are "
-        "not planned: name the file with --suite, or import nettests in it"
-    )
 
 
 def _parameter(planned: Check | Skip) -> object:

@@ -23,7 +23,7 @@ from nettests.model.exit_code import ExitCode
 from nettests.model.permission import FOR_FACTS, LIST_SERVICE_CIDRS
 from nettests.model.run_folder import DIAGNOSTICS, DIAGNOSTICS_INDEX, HTML
 from nettests.model.verdict import SUMMARY_ORDER
-from nettests.model.visible import as_line, as_paragraph
+from nettests.model.visible import as_line, as_paragraph, one_line, plural
 from nettests.model.words import Verdict
 from nettests.redaction import Redactor
 from nettests.report import Results
@@ -41,7 +41,6 @@ from nettests.report.summary import (
     meanings,
     unread_line,
 )
-from nettests.report.text import one_line, plural
 from nettests.session.run_options import Progress
 from nettests.terminal import uncaptured
 from nettests.terminal.drawing import console

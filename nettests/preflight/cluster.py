@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from nettests.model.facts import NodeFacts
 from nettests.model.versions import KubernetesVersion, minors_behind
+from nettests.model.visible import plural
 from nettests.model.words import OS
 from nettests.plan.node_pools import IPV6_SOURCE, ipv6_alone
-from nettests.preflight.evidence import Evidence, Finding, Level, counted, note, ok, worst
+from nettests.preflight.evidence import Evidence, Finding, Level, note, ok, worst
 from nettests.rules.node import WITHOUT_AGENT
 
 POLICY = "Kubernetes, version skew policy"
@@ -117,7 +118,7 @@ def components(evidence: Evidence) -> Finding:
         lacking.append("no Ready Pod of the cluster's DNS was found")
     windows = {node.name for node in evidence.facts.nodes if node.os is OS.WINDOWS}
     details = tuple(
-        f"{name}: {counted(number, 'Pod')} of other workloads in the pod network, none Ready"
+        f"{name}: {plural(number, 'Pod')} of other workloads in the pod network, none Ready"
         for name, number in sorted(evidence.unready.items())
         if name in windows
     )

@@ -153,11 +153,6 @@ class Evidence:
         return Level.BLOCKER if lost or not planned else Level.WARNING
 
 
-def counted(number: int, word: str) -> str:
-    """Return ``1 check`` or ``2 checks``."""
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
 def quotas_of(items: Iterable[Object]) -> tuple[Quota, ...]:
     """Return every limit for all Pods, without those scoped to some classes of Pods."""
     return tuple(quota for item in items for quota in _limits(item))

@@ -1,12 +1,13 @@
 """Which nodes can run probes, whether the image supports them, and whether they can be vantages."""
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from nettests.model.facts import NodeFacts
+from nettests.model.grouping import grouped
+from nettests.model.visible import plural
 from nettests.model.words import OS, VantageKind
 from nettests.plan.node_pools import unusable
-from nettests.preflight.evidence import Evidence, Finding, Level, counted, note, ok, worst
+from nettests.preflight.evidence import Evidence, Finding, Level, note, ok, worst
 
 UNWELL = (
     "node.kubernetes.io/not-ready",
@@ -19,12 +20,10 @@ UNWELL = (
 
 def nodes(evidence: Evidence) -> Finding:
     """Count usable nodes by OS and build."""
-    groups: defaultdict[str, list[NodeFacts]] = defaultdict(list)
-    for node in evidence.facts.nodes:
-        groups[_kind(node)].append(node)
+    groups = grouped((_kind(node), node) for node in evidence.facts.nodes)
     usable = {node.name for node in evidence.usable}
     lines = [
-        f"{kind}: {sum(node.name in usable for node in group)} of {counted(len(group), 'node')} "
+        f"{kind}: {sum(node.name in usable for node in group)} of {plural(len(group), 'node')} "
         f"usable{_unusable_nodes(group, usable)}"
         for kind, group in sorted(groups.items())
     ]
@@ -37,7 +36,7 @@ def nodes(evidence: Evidence) -> Finding:
         summary = f"{', '.join(unready)} not Ready and not cordoned: they are not tested"
         level = Level.WARNING
     else:
-        level, summary = Level.OK, f"{counted(len(usable), 'node')} can hold probes"
+        level, summary = Level.OK, f"{plural(len(usable), 'node')} can hold probes"
     step = "" if level is Level.OK else "see `kubectl get nodes`; uncordon or repair these nodes"
     return Finding(
         topic="nodes", level=level, summary=summary, details=tuple(lines), next_step=step
@@ -104,14 +103,14 @@ def host_process(evidence: Evidence) -> Finding:
     # sample: win-1 has no HostProcess containers: kubelet 1.22.0, containerd://1.5.0
     skips = tuple(s for s in evidence.plan.skips if "HostProcess containers" in s.reason)
     if not lacking:
-        text = f"{counted(len(windows), 'Windows node')} can run them"
+        text = f"{plural(len(windows), 'Windows node')} can run them"
         return ok("HostProcess", text)
     problem = "cannot run them, or it is not known whether they can"
     return Finding(
         topic="HostProcess",
         level=evidence.cost(skips),
-        summary=f"{len(lacking)} of {counted(len(windows), 'Windows node')} {problem}; "
-        f"{counted(len(skips), 'check')} left out",
+        summary=f"{len(lacking)} of {plural(len(windows), 'Windows node')} {problem}; "
+        f"{plural(len(skips), 'check')} left out",
         details=tuple(f"{node.name}: {node.host_process.origin}" for node in lacking),
         next_step="they need kubelet 1.23 and containerd 1.6 or newer",
     )
@@ -138,11 +137,11 @@ def node_vantages(evidence: Evidence) -> Finding:
         return Finding(
             topic=topic,
             level=Level.BLOCKER if nothing else Level.WARNING,
-            summary=f"{planned - possible} of {counted(planned, 'check')} from nodes cannot be tested",
+            summary=f"{planned - possible} of {plural(planned, 'check')} from nodes cannot be tested",
             next_step="see permissions and Pod Security",
         )
     words = ", ".join(sorted(evidence.vantages - {""}))
-    summary = f"{counted(possible, 'check')} from {words}"
+    summary = f"{plural(possible, 'check')} from {words}"
     return ok(topic, summary)
 
 

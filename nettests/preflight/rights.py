@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
+from nettests.model.grouping import grouped
 from nettests.model.json_text import Object
 from nettests.model.permission import (
     CREATE_POLICY,
@@ -14,9 +15,10 @@ from nettests.model.permission import (
     SECRETS,
     Permission,
 )
+from nettests.model.visible import plural
 from nettests.model.workload import Workload
 from nettests.plan.permissions import needed
-from nettests.preflight.evidence import Evidence, Finding, Level, counted
+from nettests.preflight.evidence import Evidence, Finding, Level
 
 NAME = "nettests-missing"
 """The name of the roles that grant what is missing."""
@@ -38,8 +40,8 @@ def permissions(evidence: Evidence) -> Finding:
     return Finding(
         topic="permissions",
         level=Level.BLOCKER if unpulled else costly if lost else Level.NOTE,
-        summary=f"{counted(len(evidence.missing), 'permission')} missing: "
-        f"{counted(lost, 'check')} of {len(evidence.whole.checks)} left out",
+        summary=f"{plural(len(evidence.missing), 'permission')} missing: "
+        f"{plural(lost, 'check')} of {len(evidence.whole.checks)} left out",
         details=tuple(_detail(permission, evidence) for permission in evidence.missing),
         next_step=GRANT,
     )
@@ -51,7 +53,7 @@ def without_nodes(missing: tuple[Permission, ...]) -> Finding:
         topic="permissions",
         level=Level.BLOCKER,
         summary=f"nodes cannot be listed, so nothing can be planned; "
-        f"{counted(len(missing), 'permission')} missing",
+        f"{plural(len(missing), 'permission')} missing",
         details=tuple(map(str, missing)),
         next_step=GRANT,
     )
@@ -65,7 +67,7 @@ def _detail(permission: Permission, evidence: Evidence) -> str:
     ]
     flows = len({check.flow for check in costs})
     if costs:
-        return f"{permission}: {counted(len(costs), 'check')} of {counted(flows, 'flow')}"
+        return f"{permission}: {plural(len(costs), 'check')} of {plural(flows, 'flow')}"
     if permission.resource == SECRETS:
         return f"{permission}: the run has no pull Secret, and does not start"
     if permission in LIST_WEBHOOKS:
@@ -86,11 +88,10 @@ def roles(missing: Iterable[Permission]) -> list[Object]:
 
     The name of a run's own namespace is not known before, so its permissions need a ClusterRole.
     """
-    by_place: defaultdict[str, list[Permission]] = defaultdict(list)
-    for permission in missing:
-        by_place["" if permission.namespace == EVERYWHERE else permission.namespace].append(
-            permission
-        )
+    by_place = grouped(
+        ("" if permission.namespace == EVERYWHERE else permission.namespace, permission)
+        for permission in missing
+    )
     return [_role(place, by_place[place]) for place in sorted(by_place)]
 
 

@@ -3,8 +3,9 @@
 from fractions import Fraction
 
 from nettests.model.labels import ENFORCED_LEVEL_LABEL
+from nettests.model.visible import plural
 from nettests.preflight.demand import full_name, left_open, needed, spelled
-from nettests.preflight.evidence import Evidence, Finding, Level, Quota, counted, note, ok, worst
+from nettests.preflight.evidence import Evidence, Finding, Level, Quota, note, ok, worst
 
 POD_KINDS = {
     "pod-linux": "the probes' pods for Linux nodes",
@@ -37,7 +38,7 @@ def pod_security(evidence: Evidence) -> Finding:
     return Finding(
         topic=topic,
         level=worst((worse, Level.WARNING)),
-        summary=f"{enforced}; {counted(len(skips), 'check')} left out",
+        summary=f"{enforced}; {plural(len(skips), 'check')} left out",
         details=tuple(f"{POD_KINDS[kind]}: {why}" for kind, why in evidence.refusals.items()),
         next_step=f"label it {ENFORCED_LEVEL_LABEL}=privileged, or do without these checks",
     )
@@ -56,7 +57,7 @@ def privileged(evidence: Evidence) -> Finding:
         topic=topic,
         level=worst((evidence.cost(skips), Level.NOTE)),
         summary="the API server accepts neither privileged nor HostProcess containers; "
-        f"{counted(len(skips), 'check')} left out",
+        f"{plural(len(skips), 'check')} left out",
         details=(fact.origin,),
         next_step="start kube-apiserver with --allow-privileged=true, or do without these checks",
     )
@@ -104,7 +105,7 @@ def quota(evidence: Evidence) -> Finding:
         )
     if not evidence.quotas:
         return ok(topic, f"namespace {evidence.facts.namespace} has none")
-    limits = counted(len(evidence.quotas), "limit")
+    limits = plural(len(evidence.quotas), "limit")
     return ok(topic, f"{limits} of quotas leave{'s' if len(evidence.quotas) == 1 else ''} enough")
 
 
@@ -127,7 +128,7 @@ def leftovers(evidence: Evidence) -> Finding:
         if leftover.namespace == here and leftover.state in _LIVING
     ]
     lines = tuple(
-        f"run {leftover.run} by {leftover.owner}: {leftover.state}, {counted(leftover.objects, 'object')} "
+        f"run {leftover.run} by {leftover.owner}: {leftover.state}, {plural(leftover.objects, 'object')} "
         f"in namespace {leftover.namespace}"
         for leftover in evidence.remains
     )
@@ -143,7 +144,7 @@ def leftovers(evidence: Evidence) -> Finding:
         return Finding(
             topic=topic,
             level=Level.WARNING,
-            summary=f"{counted(len(lines), 'run')} left objects behind, or is going on",
+            summary=f"{plural(len(lines), 'run')} left objects behind, or is going on",
             details=lines,
             next_step="nettests gc",
         )
@@ -158,6 +159,6 @@ def exposure(evidence: Evidence) -> Finding:
     return Finding(
         topic=topic,
         level=Level.NOTE,
-        summary=f"{counted(many, 'kind')} of ports are reachable from outside the pod network in a run",
+        summary=f"{plural(many, 'kind')} of ports are reachable from outside the pod network in a run",
         details=evidence.exposed,
     )

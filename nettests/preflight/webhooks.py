@@ -7,7 +7,8 @@ namespaces and objects. CEL conditions are not evaluated.
 from collections.abc import Iterator, Mapping, Sequence
 
 from nettests.model.json_text import Object
-from nettests.preflight.evidence import Evidence, Finding, Level, counted, note, ok
+from nettests.model.visible import plural
+from nettests.preflight.evidence import Evidence, Finding, Level, note, ok
 
 Labels = Mapping[str, str]
 
@@ -36,7 +37,7 @@ def webhooks(evidence: Evidence) -> Finding:
     return Finding(
         topic=topic,
         level=Level.NOTE,
-        summary=f"{counted(len(lines), 'admission webhook')} will see Pods of a run",
+        summary=f"{plural(len(lines), 'admission webhook')} will see Pods of a run",
         details=lines,
         next_step="if one of them refuses or changes Pods: exempt namespaces named nettests-*, or state pods.labels and "
         "pods.annotations in the cluster profile",
@@ -55,7 +56,7 @@ def _sees(
         kind = configuration["kind"].removesuffix("WebhookConfiguration").lower()
         policy = f"failurePolicy {hook.get('failurePolicy', 'Fail')}"
         unless = ", unless its matchConditions exclude them" if hook.get("matchConditions") else ""
-        yield f"{hook['name']} ({kind}, {policy}): {seen} of {counted(len(pods), 'Pod')}{unless}"
+        yield f"{hook['name']} ({kind}, {policy}): {seen} of {plural(len(pods), 'Pod')}{unless}"
 
 
 def _is_about_pods(rule: Object) -> bool:

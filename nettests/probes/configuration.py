@@ -4,25 +4,33 @@ The examiner of ``INSPECT``. Only what rules use is recorded, because readings c
 tenants' objects (``rules.readings``); ``parse.inspection`` decides later whether it conforms. If
 the API server or a tool rejects a reading, it has a problem; a failing channel makes the answer
 untrusted.
+
+PowerShell alone takes seconds to start, so one process takes many readings of a Windows node, and
+marks surround each output as in calibrations (``known_questions``). A reading that failed is taken
+again by a process of its own, because one process has one stream for all errors.
 """
 
 import json
+import re
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from nettests.model.calibration import begins, ended
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
 from nettests.model.check import Action, Check
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.grouping import grouped
 from nettests.model.json_text import read_json
-from nettests.model.powershell import FIRST_USE_SECONDS, first_use
-from nettests.model.words import Question
+from nettests.model.powershell import BEGIN, FIRST_USE_SECONDS, POWERSHELL, first_use
+from nettests.model.windows_programs import ChangedByCmdError
+from nettests.model.words import OS, Question
 from nettests.parse.inspection import RULE
 from nettests.plan.node_pools import host_probe
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.examine import API, Examination, case_of
-from nettests.probes.readings_in_a_row import answers, rows
+from nettests.probes.known_questions import by_cmd, by_shell, in_sections
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import ApiServer
 from nettests.probes.sending import Probe
@@ -42,16 +50,67 @@ from nettests.rules.readings import (
 )
 from nettests.rules.subjects import known_facts, why_not_about
 
+Row = tuple[tuple[str, ...], tuple[ToolOutput, ...]]
+"""The argv of a process, and the readings that it takes."""
+
+
+def rows(readings: Sequence[ToolOutput]) -> Iterator[Row]:
+    """Yield the processes that take as many of these readings as one command line has room for.
+
+    Not yielded is what ``cmd`` would change: words with blanks need quotes, ``!`` is expanded.
+    """
+    fitting = tuple(
+        each
+        for each in readings
+        if _by_powershell(each) or not any(re.search(r"[\s!]", word) for word in each.words)
+    )
+    if len(fitting) < 2:
+        return
+    try:
+        yield by_shell(OS.WINDOWS, *_lines(fitting)), fitting
+    except ChangedByCmdError:
+        half = len(fitting) // 2
+        yield from rows(fitting[:half])
+        yield from rows(fitting[half:])
+
+
+def answers(readings: Sequence[ToolOutput], stdout: str) -> Iterator[tuple[str, ExecAnswer]]:
+    """Yield the name and answer of each reading, unless it failed and has errors elsewhere."""
+    for number, each in enumerate(readings):
+        # sample: ~0~⏎Microsoft Windows [Version 10.0.20348.3207]⏎~0.0~⏎~1~⏎[]⏎[[end]]⏎~1.0~
+        mark = rf"~{number}~ *\r?\n(.*?)~{number}\.(-?\d+)~"
+        match = re.search(mark, stdout, re.DOTALL)
+        if match and (match[2] == "0" or each.words[-1] == "2>&1"):
+            yield each.name, ExecAnswer(exit_code=int(match[2]), stdout=match[1], stderr="")
+
+
+def _by_powershell(reading: ToolOutput) -> bool:
+    return reading.words[:-1] == POWERSHELL and not re.search("[!%]", reading.words[-1])
+
+
+def _lines(readings: Sequence[ToolOutput]) -> Iterator[str]:
+    scripts: dict[int, str] = {}
+    for number, each in enumerate(readings):
+        if _by_powershell(each):
+            scripts[number] = each.words[-1].removeprefix(f"{BEGIN}; ")
+        else:
+            yield f"echo {begins(number)}"
+            yield by_cmd(each.words, on_node=True)
+            yield f"echo {ended(number, '!errorlevel!')}"
+    if scripts:
+        yield by_cmd((*POWERSHELL, in_sections(scripts)), on_node=True)
+
+
 OK = 200
 
 
 def rules_by_probe(checks: Iterable[Check]) -> dict[str, list[str]]:
     """Return the rules that these checks examine, by the probe that reads for them."""
-    planned: dict[str, list[str]] = {}
-    for action in (check.action for check in checks):
-        if action.question is Question.INSPECT:
-            planned.setdefault(action.source.probe, []).append(case_of(action).label)
-    return planned
+    return grouped(
+        (action.source.probe, case_of(action).label)
+        for action in (check.action for check in checks)
+        if action.question is Question.INSPECT
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,15 @@
 """Wait until servers, Services and names answer the pods that will use them; no verdicts.
 
-Programming a Service takes up to a minute on Windows, and a container needs a moment to listen.
-Each (target, probe) pair is polled until it answers or its deadline passes; checks of the pair wait
+A container needs a moment to listen, and kube-proxy to program a Service. Each (target, probe) pair is polled until it answers or its deadline passes; checks of the pair wait
 for it. A pair that has not converged is recorded, and its checks run anyway.
+
+HNS takes up to a minute to program Services; Kubernetes' scalability tests allow kube-proxy on
+Linux 30 s. The sentinel is the Service that was created last: once it answers on a node, older
+Services follow soon or not at all, and other nodes of that OS, with the same work, are done soon,
+too. Time that the harness's machine lost does not count.
 """
 
+import math
 import threading
 import time
 from collections import defaultdict
@@ -13,6 +18,7 @@ from dataclasses import dataclass, field, fields
 
 from nettests.bounds import Bounds
 from nettests.model.check import Action, Target, Vantage
+from nettests.model.cluster_profile import Timing
 from nettests.model.dns_names import HEADLESS_FQDN, SERVICE_FQDN, absolute
 from nettests.model.observation import Raw
 from nettests.model.retransmission import QUERY_SECONDS
@@ -30,10 +36,57 @@ from nettests.parse.overload import OVERLOADED_SECONDS
 from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import NotStandingError
 from nettests.probes.commands import CannotProbeError, Command, command
-from nettests.probes.deadlines import Deadlines, overslept
 from nettests.probes.pending import DIAL_PATIENCE, Pending, begin, one_over, queries_resolver
 from nettests.probes.sending import Answer, Sender
 from nettests.probes.service_pairs import Pair
+
+TIMES_A_PEER = 3
+"""How many times longer than the fastest node of its OS a node may need for all Services."""
+
+OVERSLEPT_SECONDS = 0.1
+"""A wait that ends this much late was delayed by the harness's machine: normally it ends within milliseconds."""
+
+
+def overslept(planned: float, took: float) -> float:
+    """Return for how long this process did not run although a wait was over."""
+    late = took - planned
+    return late if late >= OVERSLEPT_SECONDS else 0.0
+
+
+@dataclass(slots=True)
+class Deadlines:
+    """The deadlines of a run, on a monotonic clock in seconds; thread-safe."""
+
+    timing: Timing
+    systems: Mapping[str, OS] = field(default_factory=dict)
+    """The OS of each probe's node."""
+    _sentinel_answered: dict[str, float] = field(default_factory=dict)
+    _fastest: dict[OS | None, tuple[float, float]] = field(default_factory=dict)
+    """By OS: when the sentinel first answered, and after how many seconds."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def sentinel_answered(self, probe: str, at: float, waited: float) -> None:
+        """Note that the sentinel answers ``probe`` after ``waited`` seconds."""
+        system = self.systems.get(probe)
+        with self._lock:
+            self._sentinel_answered[probe] = at
+            self._fastest[system] = min(self._fastest.get(system, (math.inf, 0)), (at, waited))
+
+    def of_server(self, began: float) -> float:
+        """Return the deadline for a server, first polled at ``began``, to listen."""
+        return began + self.timing.listening
+
+    def of_service(self, probe: str, began: float) -> float:
+        """Return the deadline for a Service or name to answer ``probe``; it may move earlier."""
+        timing, system = self.timing, self.systems.get(probe)
+        linux = min(timing.convergence_linux, timing.convergence)
+        whole = began + (linux if system is OS.LINUX else timing.convergence)
+        with self._lock:
+            answered = self._sentinel_answered.get(probe, math.inf)
+            first, waited = self._fastest.get(system, (math.inf, 0))
+        of_peer = first + max(linux, (TIMES_A_PEER - 1) * waited)
+        return min(whole, max(answered, began) + linux, max(of_peer, began + linux))
+
 
 RECENT_SECONDS = 10.0
 """Seconds within which a reachable probe reports, because a poll times out after little more than 5 s."""

@@ -74,7 +74,10 @@ def deploy(
     )
     problems |= {name: f"pod {name} is not Ready: {why}" for name, why in not_ready.items()}
     if purposes and not ready:
-        raise _no_probe_started(len(purposes), next(iter(problems.values())), namespace)
+        raise DeployError(
+            f"none of {len(purposes)} probe pods came up; the first: {next(iter(problems.values()))}",
+            hint=f"look at `kubectl -n {namespace} describe pods` while a run is on",
+        )
     settled = partial(on_progress, len(purposes), len(purposes))
     assigned, without, missing = _balanced(
         cluster, plan, created, namespace=namespace, seconds=timing.load_balancer, on_poll=settled
@@ -280,20 +283,6 @@ def _balanced(
     return latest, *unbalanced(latest, seconds)
 
 
-def _bring_images(
-    cluster: Cluster, wanted: Sequence[Object], pull: Callable[[], None] | None
-) -> None:
-    """Create the Secrets, then pull images.
-
-    A pod created before its Secret would wait for the next attempt to pull.
-    """
-    for item in wanted:
-        if item["kind"] == "Secret":
-            cluster.create(item)
-    if pull is not None:
-        pull()
-
-
 def _create_all(
     pool: Executor,
     cluster: Cluster,
@@ -308,7 +297,12 @@ def _create_all(
     namespaces = _begin(pool, cluster, wanted, "Namespace")
     services = _begin(pool, cluster, wanted, "Service")
     guarded()
-    _bring_images(cluster, wanted, pull)
+    # Secrets first: a Pod created before its Secret would wait for the next attempt to pull.
+    for item in wanted:
+        if item["kind"] == "Secret":
+            cluster.create(item)
+    if pull is not None:
+        pull()
     pods = _begin(pool, cluster, wanted, "Pod")
     for _, pending in namespaces.values():
         pending.result()
@@ -341,10 +335,3 @@ def _created(
             if error.forbidden:
                 forbidden[name] = problems[name]
     return created, problems, forbidden
-
-
-def _no_probe_started(pods: int, first: str, namespace: str) -> DeployError:
-    return DeployError(
-        f"none of {pods} probe pods came up; the first: {first}",
-        hint=f"look at `kubectl -n {namespace} describe pods` while a run is on",
-    )

@@ -13,7 +13,7 @@ from nettests.bounds import Bounds
 from nettests.model.channel import ChannelError, ExecChannel
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.node_reading import NodeReading
+from nettests.model.observation import NodeReading
 from nettests.model.powershell import first_use
 from nettests.model.words import OS
 from nettests.probes.commands import host_programs

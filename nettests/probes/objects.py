@@ -334,7 +334,12 @@ def _service(
             port["targetPort"] = port["name"]
         elif settings.behind in _BEHIND:
             port["targetPort"] = _BEHIND[settings.behind][port["name"]]
-    spec["ports"] += _more_ports(settings)
+    ports = [(f"idle-{port}", port, "TCP") for port in IDLE_PORTS if settings.idle_ports]
+    ports += [("sctp", SERVICE_SCTP, "SCTP")] if settings.sctp else []
+    spec["ports"] += [
+        {"name": name, "port": port, "targetPort": port, "protocol": protocol}
+        for name, port, protocol in ports
+    ]
     spec |= _settings(settings)
     if external_ip is not None:
         spec["externalIPs"] = [external_ip]
@@ -343,15 +348,6 @@ def _service(
     if settings.preserve_destination:
         item["metadata"]["annotations"] = {"preserve-destination": "true"}
     return item
-
-
-def _more_ports(settings: ServiceSettings) -> list[Object]:
-    ports = [(f"idle-{port}", port, "TCP") for port in IDLE_PORTS if settings.idle_ports]
-    ports += [("sctp", SERVICE_SCTP, "SCTP")] if settings.sctp else []
-    return [
-        {"name": name, "port": port, "targetPort": port, "protocol": protocol}
-        for name, port, protocol in ports
-    ]
 
 
 def _settings(settings: ServiceSettings) -> Object:

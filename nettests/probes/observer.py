@@ -10,6 +10,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
@@ -17,22 +18,68 @@ from itertools import zip_longest
 from nettests.bounds import Bounds, Slots, for_checks
 from nettests.model.check import Check
 from nettests.model.check_id import parent_of
+from nettests.model.grouping import grouped
 from nettests.model.words import CheckClass, Question
 from nettests.probes.arrivals import Arrivals
 from nettests.probes.attempts import Attempts
 from nettests.probes.check_run import CheckRun
 from nettests.probes.churn import Churn
 from nettests.probes.controls import Controls
-from nettests.probes.convergence import Convergence, Polling, polling
-from nettests.probes.deadlines import Deadlines
+from nettests.probes.convergence import Convergence, Deadlines, Polling, polling
 from nettests.probes.families import can_probe, why_lacking
 from nettests.probes.origin import Capabilities, Origins
-from nettests.probes.phases import Phases
 from nettests.probes.seams import Recorder
 from nettests.probes.sending import Sender
 from nettests.probes.sentinel_first import SentinelFirst
 from nettests.probes.service_pairs import Pair, name_forms, pairs_of
 from nettests.probes.speculative import Held, Lateness, SpeculativeRun, Waiting, lateness
+
+
+@dataclass(slots=True)
+class Phases:
+    """Separates calm checks from disruptive ones; thread-safe.
+
+    A calm check is announced when it is queued, so that disruptive checks wait for the queue, too.
+    """
+
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _announced: int = 0
+    _disrupted: bool = False
+
+    def announce(self) -> None:
+        """Announce a calm check; it must enter ``calm`` or ``withdraw``."""
+        with self._changed:
+            self._announced += 1
+
+    def withdraw(self) -> None:
+        """Withdraw an announced check that will not run, or has run."""
+        with self._changed:
+            self._announced -= 1
+            self._changed.notify_all()
+
+    @contextmanager
+    def calm(self) -> Iterator[None]:
+        """Run one announced check, at the same time as other calm ones."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._disrupted)
+        try:
+            yield
+        finally:
+            self.withdraw()
+
+    @contextmanager
+    def disruptive(self) -> Iterator[None]:
+        """Wait until every announced check has run, and keep others from starting."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._announced <= 0)
+            self._disrupted = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._disrupted = False
+                self._changed.notify_all()
+
 
 LATE_SECONDS = 20
 """The most seconds that disruptive checks wait for Services to converge."""
@@ -299,10 +346,7 @@ def _calm(check: Check) -> bool:
 
 def _together(checks: Sequence[Check]) -> list[list[Check]]:
     """Return the checks in groups: members of one check watch the same Service together."""
-    groups: dict[str, list[Check]] = defaultdict(list)
-    for check in checks:
-        groups[parent_of(check.id)].append(check)
-    return list(groups.values())
+    return list(grouped((parent_of(check.id), check) for check in checks).values())
 
 
 def one_after_the_other(checks: Sequence[Check], captures: int) -> Iterator[list[Check]]:
@@ -328,18 +372,15 @@ def one_after_the_other(checks: Sequence[Check], captures: int) -> Iterator[list
     sharing = [check for check in checks if check.action.question is Question.SCALE]
     if sharing:
         yield sharing
-    of_probes: dict[str, list[Check]] = defaultdict(list)
-    for check in checks:
-        if check.action.question is Question.FLOWS:
-            of_probes[check.source.probe].append(check)
+    of_probes = grouped(
+        (check.source.probe, check) for check in checks if check.action.question is Question.FLOWS
+    )
     for row in zip_longest(*of_probes.values()):
         yield [check for check in row if check is not None]
 
 
 def interleaved(checks: Sequence[Check]) -> list[Check]:
     """Return the checks in round-robin order of their source probes."""
-    partitions: dict[str, list[Check]] = defaultdict(list)
-    for check in checks:
-        partitions[check.source.probe].append(check)
+    partitions = grouped((check.source.probe, check) for check in checks)
     rounds = zip_longest(*partitions.values())
     return [check for row in rounds for check in row if check is not None]

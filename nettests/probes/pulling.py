@@ -18,8 +18,8 @@ from nettests.model.check import Plan
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
 from nettests.model.json_text import Object
+from nettests.model.observation import Pull
 from nettests.model.pod_problem import PULLS, STARTING, problem_of
-from nettests.model.pull import Pull
 from nettests.model.words import OS
 from nettests.plan.images import needed_images
 from nettests.probes.objects import Blank, outfitted

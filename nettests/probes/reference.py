@@ -1,8 +1,8 @@
 """Let a probe answer requests to itself (references) while a check's request takes long.
 
 Used by ``attempts`` beside name lookups, by ``attempts`` and ``trains`` when all answers were late,
-and by ``trains`` beside each round of connections. ``parse.late_answers`` and ``parse.late_answers`` tell from
-them whether the path was slow, or the channel to the probe and the machines at its ends.
+and by ``trains`` beside each round of connections. ``parse.late_answers`` tells from them whether the
+path was slow, or the channel to the probe and the machines at its ends.
 """
 
 from collections.abc import Collection, Sequence

@@ -24,7 +24,9 @@ class Removals:
     def add(self, pod: Object) -> None:
         """Remove a Pod, with others or at once if it occupies ports of its node."""
         name = pod["metadata"]["name"]
-        if _occupies_ports(pod):
+        spec = pod["spec"]
+        ports = (port for container in spec["containers"] for port in container.get("ports") or ())
+        if spec.get("hostNetwork") or any(port.get("hostPort") for port in ports):
             self.remove([name])
             return
         with self._lock:
@@ -33,9 +35,3 @@ class Removals:
                 return
             names, self._names = self._names, []
         self.remove(names)
-
-
-def _occupies_ports(pod: Object) -> bool:
-    spec = pod["spec"]
-    ports = (port for container in spec["containers"] for port in container.get("ports") or ())
-    return bool(spec.get("hostNetwork")) or any(port.get("hostPort") for port in ports)

@@ -76,7 +76,7 @@ class _Race:
                 now = time.monotonic()
                 more = len(self._all) < PROCESS_TRIES and due < self.until
                 if more and now >= due:
-                    self._begin_further()
+                    self._all.append(begin(lambda _: self._in_turn()).done)
                     due = now + AGAIN_SECONDS
                 elif (answer := self._wait(max(0.0, due - now) if more else None)) is not None:
                     return answer
@@ -117,9 +117,6 @@ class _Race:
     def _begin_first(self) -> None:
         """Start a process in the caller's slot."""
         self._all.append(begin(lambda _: self._process()).done)
-
-    def _begin_further(self) -> None:
-        self._all.append(begin(lambda _: self._in_turn()).done)
 
     def _in_turn(self) -> ExecAnswer:
         """Run a process when a slot is free, unless another one has answered by then.

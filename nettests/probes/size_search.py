@@ -50,7 +50,13 @@ class SizeSearch:
             if self._undecided():
                 self._send(self._lost | self._between())
         if self._undecided():
-            self._stream()
+            stream = replace(
+                self.check.action,
+                question=Question.REACH,
+                protocol=Protocol.TCP,
+                size=SIXTY_FOUR_KIB,
+            )
+            self._beginning(stream, STREAM).wait()
 
     def _undecided(self) -> bool:
         return bool(self._lost and self._passed) and not self._broken
@@ -91,15 +97,6 @@ class SizeSearch:
             self._lost.discard(size)
         elif size not in self._passed:
             self._lost.add(size)
-
-    def _stream(self) -> None:
-        stream = replace(
-            self.check.action,
-            question=Question.REACH,
-            protocol=Protocol.TCP,
-            size=SIXTY_FOUR_KIB,
-        )
-        self._beginning(stream, STREAM).wait()
 
 
 def first_sizes(mtu: int | None) -> frozenset[int]:

@@ -229,12 +229,24 @@ class Starting:
         speaks = case.then is not None and case.then.how == FIRST_PACKETS
         record: Object = {"status": pod.get("status", {})}
         if speaks and start.ended(pod):
-            record["then"] = {"logs": self._logs(item)}
+            # A container that never ran has no log.
+            namespace, name, _ = names_of(item)
+            logs: dict[str, str] = {}
+            for container in (str(spec["name"]) for spec in item["spec"]["containers"]):
+                with suppress(ChannelError):
+                    logs[container] = self.pods.log_of(namespace, name, container)
+            record["then"] = {"logs": logs}
         if not start.started(pod) or (case.then and case.then.how == RESTARTS):
             record["events"] = self._events(item, case.then)
         elif case.then is not None and not case.then.by_itself:
             if case.then.how == "renew":
-                record["then"] = self._renew(action, item, node, pod)
+                renewal = stateful.Renewal(
+                    pods=self.pods,
+                    facts=self.facts,
+                    timing=self.timing,
+                    run=lambda words: self._run(words, item, node),
+                )
+                record["then"] = renewal.look(item, pod, action.target.service or "")
             else:
                 record["then"] = self._next_step(case.then, item, node, pod)
         return record
@@ -251,15 +263,6 @@ class Starting:
                 break
             time.sleep(EVENT_PAUSE_SECONDS)
         return [{key: event.get(key) for key in ("type", "reason", "message")} for event in events]
-
-    def _logs(self, item: Object) -> dict[str, str]:
-        """Return each container's log, without those of containers that never ran."""
-        namespace, name, _ = names_of(item)
-        logs: dict[str, str] = {}
-        for container in (str(spec["name"]) for spec in item["spec"]["containers"]):
-            with suppress(ChannelError):
-                logs[container] = self.pods.log_of(namespace, name, container)
-        return logs
 
     def _next_step(self, then: Afterwards, item: Object, node: NodeFacts, pod: Object) -> Object:
         """Run the follow-up action; a channel's failure may be the answer, so it is kept as text.
@@ -298,15 +301,6 @@ class Starting:
             case "terminates":
                 return termination.terminated(self.pods, item)
         return {}
-
-    def _renew(self, action: Action, item: Object, node: NodeFacts, pod: Object) -> Object:
-        renewal = stateful.Renewal(
-            pods=self.pods,
-            facts=self.facts,
-            timing=self.timing,
-            run=lambda words: self._run(words, item, node),
-        )
-        return renewal.look(item, pod, action.target.service or "")
 
     def _run_until(self, then: Afterwards, item: Object, node: NodeFacts) -> ExecAnswer:
         """Run a command; if it should be denied, repeat it as long as it succeeds."""

@@ -5,11 +5,11 @@ the old address, every path to that node would look broken. A Pod that is not Re
 replaced, counts as missing, with the reason, until it is Ready again.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from nettests.model.check import Check
+from nettests.model.grouping import grouped
 from nettests.model.labels import RUN_LABEL
 from nettests.probes.deployment import Deployment, StandingPod, StandingService, standing_pod
 from nettests.probes.seams import ShowsPods
@@ -90,20 +90,9 @@ def changes(before: Deployment, now: Deployment) -> Iterator[str]:
             lambda name: f"{name} ({ended})" if (ended := now.pods[name].ended) else name,
         ),
     ):
-        yield from _by_node(phrase, changed, say, pods)
-
-
-def _by_node(
-    phrase: str,
-    names: Iterable[str],
-    say: Callable[[str], str],
-    pods: Mapping[str, StandingPod],
-) -> Iterator[str]:
-    nodes: defaultdict[str, list[str]] = defaultdict(list)
-    for name in names:
-        nodes[pods[name].node].append(say(name))
-    for node, described in sorted(nodes.items()):
-        yield f"on {node} {phrase} {'; '.join(described)}"
+        nodes = grouped((pods[name].node, say(name)) for name in changed)
+        for node, described in sorted(nodes.items()):
+            yield f"on {node} {phrase} {'; '.join(described)}"
 
 
 def started_again(pod: StandingPod) -> str:

@@ -59,7 +59,10 @@ class Trains:
             slow = self._sent_rounds(wanted, hurried=True)
         if not any(attempt.outcome.positive for attempt in self._seen):
             self.controls.send(self.sender, self.check)
-        self._compare()
+        # All were late, and no reference shows why: repeat a request beside references.
+        for raw in compare_if_late(self.sender, self.check, self._raws, self._references):
+            (self._references if raw.purpose == REFERENCE else self._raws).append(raw)
+            self._number = max(self._number, raw.attempt)
         if slow and not self._late():
             self._sent_rounds(min(wanted, SLOW_TRIES), hurried=False)
         self._sent_until_clear()
@@ -76,12 +79,6 @@ class Trains:
             if hurried and self._slow():
                 return True
         return False
-
-    def _compare(self) -> None:
-        """Repeat a request beside references if all were late and no reference shows why."""
-        for raw in compare_if_late(self.sender, self.check, self._raws, self._references):
-            (self._references if raw.purpose == REFERENCE else self._raws).append(raw)
-            self._number = max(self._number, raw.attempt)
 
     def _late(self) -> bool:
         """Whether references already show that the path is late as a whole, and not the probe."""

@@ -155,6 +155,7 @@ class Working:
         if then.how == ROLLS_OUT and workloads.serves(followed):
             followed = self._roll_out(workload, record)
         current = self._wait_for_status(workload, kind, wait=bool(followed) and then.how != APART)
+        failed = [pod["metadata"] for pod in workloads.failing(followed)]
         return {
             **record,
             "pods": [_essential(pod) for pod in followed],
@@ -164,7 +165,7 @@ class Working:
                 "status": current.get("status"),
             },
             "said": [] if followed else self._events_without_pods(workload, current),
-            "events": self._of_failing(followed),
+            "events": self._events(failed[0]["namespace"], failed[0]["name"]) if failed else [],
         }
 
     def _events_without_pods(self, workload: Object, current: Object) -> list[Object]:
@@ -233,10 +234,6 @@ class Working:
             **listed[0],
         }
         return current
-
-    def _of_failing(self, pods: Sequence[Object]) -> list[Object]:
-        failed = [pod["metadata"] for pod in workloads.failing(pods)]
-        return self._events(failed[0]["namespace"], failed[0]["name"]) if failed else []
 
     def _events(self, namespace: str, name: str) -> list[Object]:
         events = (event for event in self.pods.events_of(namespace, name) if event.get("message"))

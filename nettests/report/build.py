@@ -64,12 +64,17 @@ def build_from(history: History, observations: Mapping[str, Observation] = _NONE
         ),
         *(_skip_result(skip) for skip in history.skips.values()),
     )
+    seen = Counter(check.verdict for check in checks)
+    skipped = sum(check.verdict is Verdict.SKIPPED for check in checks)
+    ran = sum(check.ran for check in checks)
     return Results(
         run=_run_info(history),
         facts=history.facts,
         facts_digest=facts_digest(history.facts) if history.facts else None,
-        counts=_counts(checks),
-        coverage=_coverage(checks),
+        counts={verdict: seen[verdict] for verdict in SUMMARY_ORDER},
+        coverage=Coverage(
+            due=len(checks), ran=ran, skipped=skipped, not_judged=len(checks) - ran - skipped
+        ),
         exercised=exercised(run_singly(checks), history.facts),
         checks=checks,
         incidents=find_incidents([*run_singly(checks)], history.facts),
@@ -195,19 +200,6 @@ def _skip_result(skip: Skip) -> CheckResult:
         verdict=Verdict.SKIPPED,
         message=skip.reason,
         required=skip.required,
-    )
-
-
-def _counts(checks: tuple[CheckResult, ...]) -> dict[Verdict, int]:
-    seen = Counter(check.verdict for check in checks)
-    return {verdict: seen[verdict] for verdict in SUMMARY_ORDER}
-
-
-def _coverage(checks: tuple[CheckResult, ...]) -> Coverage:
-    skipped = sum(check.verdict is Verdict.SKIPPED for check in checks)
-    ran = sum(check.ran for check in checks)
-    return Coverage(
-        due=len(checks), ran=ran, skipped=skipped, not_judged=len(checks) - ran - skipped
     )
 
 

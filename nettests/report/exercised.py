@@ -9,6 +9,7 @@ from itertools import product
 
 from nettests.model.check import Check
 from nettests.model.facts import ALL, ClusterFacts, FleetScope, NodeFacts
+from nettests.model.grouping import grouped
 from nettests.model.target_kinds import Owner
 from nettests.model.words import OS, Question, VantageKind, Verdict
 from nettests.report.results import (
@@ -52,10 +53,11 @@ def exercised(checks: Iterable[CheckResult], facts: ClusterFacts | None) -> Exer
 
 
 def _kinds(checks: Sequence[CheckResult], nodes: int) -> Iterator[ExercisedKind]:
-    planned: dict[str, list[CheckResult]] = {}
-    for result in checks:
-        if result.check is not None and (kind := _kind(result.check)):
-            planned.setdefault(kind, []).append(result)
+    planned = grouped(
+        (kind, result)
+        for result in checks
+        if result.check is not None and (kind := _kind(result.check))
+    )
     for kind in _KINDS:
         trusted = [result.check for result in planned.get(kind, ()) if _is_trusted(result)]
         ends = {(check.source.node, check.target.node) for check in trusted if check is not None}

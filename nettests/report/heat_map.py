@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from nettests.model.check import Check
 from nettests.model.check_id import parts_of
+from nettests.model.grouping import grouped
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import OS, Question, TargetKind, VantageKind, Verdict
 from nettests.report.results import CheckResult
@@ -85,10 +86,7 @@ class HeatMap:
 
 def heat_maps(checks: Iterable[CheckResult]) -> tuple[HeatMap, ...]:
     """Return one grid for each protocol and variant among a flow's checks with members."""
-    by_manner: dict[str, list[CheckResult]] = {}
-    for check in checks:
-        if check.members:
-            by_manner.setdefault(_manner(check), []).append(check)
+    by_manner = grouped((_manner(check), check) for check in checks if check.members)
     return tuple(_heat_map(manner, _placed(results)) for manner, results in by_manner.items())
 
 
@@ -125,9 +123,7 @@ def _worst_by_pair(checks: Iterable[CheckResult]) -> list["_Placed"]:
     placed = [pair for pair in _placed(checks) if pair.target]
     direct = [pair for pair in placed if pair.member.check and _is_direct(pair.member.check)]
     for pairs in (direct, placed):
-        by_pair: dict[tuple[str, str], list[_Placed]] = {}
-        for pair in pairs:
-            by_pair.setdefault((pair.source, pair.target), []).append(pair)
+        by_pair = grouped(((pair.source, pair.target), pair) for pair in pairs)
         worst = [min(members, key=_urgency) for members in by_pair.values()]
         if any(pair.member.verdict in ATTENTION for pair in worst):
             return worst

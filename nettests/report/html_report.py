@@ -18,8 +18,10 @@ from markupsafe import Markup
 
 from nettests.model.expectation import Source
 from nettests.model.facts import ClusterFacts
+from nettests.model.grouping import grouped
 from nettests.model.observation import Raw
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
+from nettests.model.visible import plural
 from nettests.model.words import Verdict
 from nettests.report import harmless, summary
 from nettests.report.harmless import pack, tree
@@ -36,7 +38,6 @@ from nettests.report.summary import (
     leading,
     unread_line,
 )
-from nettests.report.text import plural
 from nettests.resources import lines_of
 
 _PURPOSES = dict(line.split(" = ") for line in lines_of("nettests.report", "purposes.txt"))
@@ -228,9 +229,9 @@ def citation(source: Source) -> str:
 
 def exchanges(raws: Sequence[Raw]) -> tuple[Exchange, ...]:
     """Group raw records by purpose, those of the check itself first."""
-    by_purpose: dict[str, list[Raw]] = {}
-    for raw in sorted(raws, key=lambda raw: raw.purpose != "check"):
-        by_purpose.setdefault(raw.purpose, []).append(raw)
+    by_purpose = grouped(
+        (raw.purpose, raw) for raw in sorted(raws, key=lambda raw: raw.purpose != "check")
+    )
     return tuple(
         Exchange(purpose=purpose, meaning=_PURPOSES.get(purpose, purpose), raws=tuple(members))
         for purpose, members in by_purpose.items()
@@ -251,11 +252,7 @@ def evidence(result: CheckResult) -> Markup:
 
 def skip_reasons(*groups: FlowGroup) -> dict[str, list[CheckResult]]:
     """Group the skips of flows that never applied by reason."""
-    reasons: dict[str, list[CheckResult]] = {}
-    for group in groups:
-        for skip in group.skips:
-            reasons.setdefault(skip.message, []).append(skip)
-    return reasons
+    return grouped((skip.message, skip) for group in groups for skip in group.skips)
 
 
 def pictures(group: FlowGroup) -> list[HeatMap]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nettests.model.calibration import Calibration
+from nettests.model.grouping import grouped
 from nettests.model.words import OS
 from nettests.parse.doubts import KnownAnswer, State, known_answers
 
@@ -39,10 +40,10 @@ def instrument_rows(calibrations: Iterable[Calibration]) -> tuple[InstrumentRow,
     last: dict[tuple[str, str], KnownAnswer] = {}
     for calibration in calibrations:
         last |= {(answer.probe, answer.name): answer for answer in known_answers(calibration)}
-    alike: dict[tuple[str, str, OS, State, str], list[KnownAnswer]] = {}
-    for answer in last.values():
-        key = (answer.name, answer.vantage, answer.os, answer.state, answer.seen)
-        alike.setdefault(key, []).append(answer)
+    alike = grouped(
+        ((answer.name, answer.vantage, answer.os, answer.state, answer.seen), answer)
+        for answer in last.values()
+    )
     rows = [_row(answers) for answers in alike.values()]
     return tuple(sorted(rows, key=lambda row: _FIRST.index(row.state)))
 

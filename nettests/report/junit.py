@@ -10,12 +10,12 @@ agree. The schema is ``junit.xsd``.
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 
+from nettests.model.visible import one_line, visible
 from nettests.model.words import Verdict
 from nettests.report.matrix import FlowGroup, flow_groups
 from nettests.report.members import member_line
 from nettests.report.results import CheckResult, Results
 from nettests.report.summary import VERDICTS
-from nettests.report.text import one_line, visible
 
 MESSAGE_LENGTH = 1000
 """Characters of a message: viewers show it as one line."""

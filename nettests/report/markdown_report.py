@@ -7,7 +7,7 @@ Written for GitHub's Markdown: all text from a cluster is escaped.
 from collections.abc import Iterable, Sequence
 
 from nettests.model.verdict import SUMMARY_ORDER
-from nettests.model.visible import code, inert
+from nettests.model.visible import code, inert, plural
 from nettests.report.matrix import flow_groups, suites
 from nettests.report.results import CheckResult, Results
 from nettests.report.summary import (
@@ -26,7 +26,6 @@ from nettests.report.summary import (
     needing_attention,
     unread_line,
 )
-from nettests.report.text import plural
 
 ATTENTION_LIMIT = 20
 """With more red checks than this they share a cause; the HTML report lists them all."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from nettests.model.check import Check
+from nettests.model.grouping import grouped
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import OS, Placement, Question, TargetKind, VantageKind, Verdict
 from nettests.report.results import CheckResult
@@ -117,9 +118,7 @@ class Overview:
 
 def suites(groups: Iterable[FlowGroup]) -> tuple[Suite, ...]:
     """Group flows, in plan order, by suite: plainest path first, suites without a path last."""
-    by_topic: dict[str, list[FlowGroup]] = {}
-    for group in groups:
-        by_topic.setdefault(group.suite, []).append(group)
+    by_topic = grouped((group.suite, group) for group in groups)
     unordered = (Suite(topic=topic, groups=tuple(members)) for topic, members in by_topic.items())
     return tuple(sorted(unordered, key=lambda suite: (_plainest(suite), suite.topic)))
 
@@ -147,9 +146,7 @@ def _rank(check: Check) -> tuple[int, ...]:
 
 def flow_groups(checks: Iterable[CheckResult]) -> tuple[FlowGroup, ...]:
     """Group checks by flow in plan order; a flow of skips only stays where they are."""
-    by_flow: dict[str, list[CheckResult]] = {}
-    for check in checks:
-        by_flow.setdefault(check.flow, []).append(check)
+    by_flow = grouped((check.flow, check) for check in checks)
     return tuple(_group(flow, members) for flow, members in by_flow.items())
 
 

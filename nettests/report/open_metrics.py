@@ -15,9 +15,9 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.openmetrics.exposition import generate_latest
 
 from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.visible import one_line
 from nettests.report.results import Results
 from nettests.report.summary import CAUSE_LENGTH, needing_attention
-from nettests.report.text import one_line
 
 CHECKS = 200
 """Checks with a series of their own, most urgent first; others in need of attention are counted."""

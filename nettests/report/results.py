@@ -25,10 +25,9 @@ from nettests.model.journal_records import (
     UnusedLimitation,
 )
 from nettests.model.labels import document_version
-from nettests.model.observation import Observation, Raw
-from nettests.model.pull import Pull
+from nettests.model.observation import Attempt, Observation, Pull, Raw
 from nettests.model.verdict import ATTENTION
-from nettests.model.words import OS, Placement, Verdict
+from nettests.model.words import OS, Outcome, Placement, Verdict
 from nettests.parse.unread import Unread
 from nettests.report.instruments import InstrumentRow
 from nettests.report.rounds import Rounds
@@ -103,6 +102,23 @@ class CheckResult:
     """Whether the exit code ignores this deviation (``--fail-on new``)."""
     members: "tuple[CheckResult, ...]" = ()
     """All members, with ids of their own; only those that need attention keep evidence."""
+
+    @property
+    def planned(self) -> Check:
+        """The check of a result that ran."""
+        assert self.check is not None, "a check that never applied did not run"
+        return self.check
+
+    @property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """The attempts that were observed; none without an observation."""
+        return self.observation.attempts if self.observation else ()
+
+    @property
+    def outcomes(self) -> frozenset[Outcome]:
+        """The outcomes of the observation and of its attempts; none without an observation."""
+        seen = self.observation
+        return frozenset({seen.outcome, *(each.outcome for each in seen.attempts)} if seen else ())
 
     @property
     def label(self) -> str:

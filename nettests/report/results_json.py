@@ -11,6 +11,7 @@ from typing import Any
 from nettests.model.check import Target, Vantage
 from nettests.model.codec import to_data
 from nettests.model.expectation import AppliedLimitation, Expected
+from nettests.model.grouping import grouped
 from nettests.model.observation import Observation
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.visible import escaped_json
@@ -62,6 +63,10 @@ def document(results: Results) -> dict[str, Any]:
 
 def _check(result: CheckResult) -> dict[str, Any]:
     check, seen = result.check, result.observation
+    folders = [diagnostic.folder for diagnostic in result.diagnostics]
+    end = check.target if check else None
+    expectation = result.expectation
+    claim = expectation.claim if expectation else None
     return {
         "id": result.id,
         "flow": result.flow,
@@ -75,30 +80,40 @@ def _check(result: CheckResult) -> dict[str, Any]:
             **_end(check.source if check else None),
             "probe": check.source.probe if check else None,
         },
-        "target": _target(check.target if check else None),
+        "target": {
+            **_end(end),
+            "pod": end.pod if end else None,
+            "service": end.service if end else None,
+        },
         "placement": check.placement.value if check else None,
         "protocol": check.action.protocol.value if check else None,
         "family": check.action.family.value if check else None,
         "question": check.action.question.value if check else None,
-        "expected": _expected(result),
+        "expected": {
+            **_outcome(expectation.expected if expectation else None),
+            "claim": str(claim) if claim else None,
+            "undecided": expectation.undecided if expectation else None,
+            "text": result.expected,
+        },
         "observed": _observed(result, seen),
         "limitation": _limitation(result.limitation) if result.limitation else None,
         "sources": to_data(check.sources) if check else [],
         "attempts": to_data(seen.attempts) if seen else [],
         "controls": to_data(seen.controls) if seen else [],
         "channel": seen.channel if seen else None,
-        **_diagnostics(result),
+        **({"diagnostics": folders} if folders else {}),
         **_accepted(result),
         **({"members": _members(result)} if result.members else {}),
     }
 
 
 def _members(result: CheckResult) -> dict[str, Any]:
-    others: dict[tuple[str, str | None], list[str]] = {}
+    others = grouped(
+        ((member.verdict.value, member.limitation_id), member.label)
+        for member in result.members
+        if member.verdict not in ATTENTION
+    )
     seen = Counter(member.verdict for member in result.members)
-    for member in result.members:
-        if member.verdict not in ATTENTION:
-            others.setdefault((member.verdict.value, member.limitation_id), []).append(member.label)
     took = latency_of(result)
     return {
         "total": len(result.members),
@@ -130,24 +145,11 @@ def _member(result: CheckResult) -> dict[str, Any]:
     }
 
 
-def _diagnostics(result: CheckResult) -> dict[str, Any]:
-    folders = [diagnostic.folder for diagnostic in result.diagnostics]
-    return {"diagnostics": folders} if folders else {}
-
-
 def _accepted(result: CheckResult) -> dict[str, Any]:
     if result.accepted is None:
         return {}
     accepted = {"reason": result.accepted.reason, "expires": result.accepted.expires}
     return {"accepted": {**accepted, "excused": result.excused}}
-
-
-def _target(end: Target | None) -> dict[str, Any]:
-    return {
-        **_end(end),
-        "pod": end.pod if end else None,
-        "service": end.service if end else None,
-    }
 
 
 def _end(end: Vantage | Target | None) -> dict[str, Any]:
@@ -157,17 +159,6 @@ def _end(end: Vantage | Target | None) -> dict[str, Any]:
         "os": end.os.value if end and end.os else None,
         "build": str(end.build) if end and end.build else None,
         "node": end.node if end else None,
-    }
-
-
-def _expected(result: CheckResult) -> dict[str, Any]:
-    expectation = result.expectation
-    claim = expectation.claim if expectation else None
-    return {
-        **_outcome(expectation.expected if expectation else None),
-        "claim": str(claim) if claim else None,
-        "undecided": expectation.undecided if expectation else None,
-        "text": result.expected,
     }
 
 

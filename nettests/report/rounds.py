@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from nettests.model.check import Check
 from nettests.model.journal_records import Round
+from nettests.model.visible import one_line, plural
 from nettests.model.words import Verdict
-from nettests.report.text import one_line, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

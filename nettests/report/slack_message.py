@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.visible import one_line, plural
 from nettests.report.results import Incident, Results
 from nettests.report.summary import (
     SYMBOL,
@@ -22,7 +23,6 @@ from nettests.report.summary import (
     headline,
     leading,
 )
-from nettests.report.text import one_line, plural
 
 SHOWN = 5
 """Incidents listed, the leading ones; the report has all."""

@@ -15,10 +15,10 @@ from nettests.model.check_id import details_of
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.journal_records import Convergence
 from nettests.model.verdict import ACCEPTED, ATTENTION, SUMMARY_ORDER
+from nettests.model.visible import one_line, plural
 from nettests.model.words import OS, CheckClass, Placement, Resolver, VantageKind, Verdict
 from nettests.plan.flow import CAN_BE_ENABLED, ENABLE, not_enabled
 from nettests.report.results import CheckResult, ExercisedNodes, Results
-from nettests.report.text import one_line, plural
 from nettests.resources import lines_of, rows_of
 
 T = TypeVar("T")

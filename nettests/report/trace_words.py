@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from nettests.model.visible import one_line, plural
 from nettests.model.words import Protocol
-from nettests.report.text import one_line, plural
 from nettests.tracing.finding import Trace
 from nettests.tracing.hops import Hop, Stage
 from nettests.tracing.mark import Marked, Way

@@ -11,6 +11,7 @@ import ipaddress
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from nettests.model.grouping import grouped
 from nettests.model.json_text import Object
 from nettests.model.labels import RUN_LABEL, SERVICE_NAME_LABEL
 from nettests.model.permission import LIST_ALL_SERVICES, LIST_ALL_SLICES
@@ -59,10 +60,7 @@ def unchanged(evidence: Evidence, *, of_runs: bool = False) -> list[Object]:
 
 def by_service(evidence: Evidence, reading: ApiObjects) -> dict[str, list[Object]]:
     """Group a reading's EndpointSlices by Service."""
-    slices: dict[str, list[Object]] = {}
-    for item in evidence.items(reading):
-        slices.setdefault(service_of(item), []).append(item)
-    return slices
+    return grouped((service_of(item), item) for item in evidence.items(reading))
 
 
 def _spec_and_status(service: Object) -> object:

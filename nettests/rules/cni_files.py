@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from nettests.model.grouping import grouped
 from nettests.model.json_text import Object
 from nettests.model.powershell import to_the_end
 from nettests.rules import reduction
@@ -120,9 +121,9 @@ def _taken(files: list[tuple[str, str]], folder: str) -> list[tuple[str, str]]:
     """Return the first file of the runtime's folder, or of each folder; all files without names."""
     if not any(name for name, _ in files):
         return files
-    by_folder: dict[str, list[tuple[str, str]]] = {}
-    for name, content in files:
-        by_folder.setdefault(_plain(name.rpartition("\\")[0]), []).append((name, content))
+    by_folder = grouped(
+        (_plain(name.rpartition("\\")[0]), (name, content)) for name, content in files
+    )
     if folder and folder not in by_folder:
         raise UnreadableError(
             f"containerd takes its CNI configuration from {folder}: none was read there"

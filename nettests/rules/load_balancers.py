@@ -7,6 +7,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from nettests.model import ports
+from nettests.model.grouping import grouped
 from nettests.model.json_text import Object
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.rules.balancing import (
@@ -101,20 +102,13 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
 
     On overlay all share one source VIP, except those that use the node's address.
     """
-    wanted: dict[Frontend, list[Wanted]] = {}
-    for balancer in (
-        each
+    wanted = grouped(
+        (_place(balancer), balancer)
         for service in unchanged(evidence)
-        for each in _wanted_balancers(evidence, service)
-        if each.front[2] != SCTP
-    ):
-        wanted.setdefault(
-            (balancer.front[0] or str(balancer.family), *balancer.front[1:]), []
-        ).append(balancer)
-    in_hns: dict[Frontend, list[Shown]] = {}
-    for shown_balancer in balancers(evidence):
-        key = (shown_balancer.front[0] or str(shown_balancer.family), *shown_balancer.front[1:])
-        in_hns.setdefault(key, []).append(shown_balancer)
+        for balancer in _wanted_balancers(evidence, service)
+        if balancer.front[2] != SCTP
+    )
+    in_hns = grouped((_place(balancer), balancer) for balancer in balancers(evidence))
     wrong = list(held_twice(evidence))
     compared = 0
     for front, wanted_here in wanted.items():
@@ -323,6 +317,11 @@ def _ports(service: Object) -> Iterator[Frontend]:
             for address in service_ips
             if address
         )
+
+
+def _place(balancer: Wanted | Shown) -> Frontend:
+    """Return the frontend, with the family instead of a NodePort's missing address."""
+    return (balancer.front[0] or str(balancer.family), *balancer.front[1:])
 
 
 def _spelled(front: Frontend, service: str = "") -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nettests.errors import PlanError
-from nettests.model.facts import STATED, ClusterFacts, CniFacts, Fact, Network, NodeFacts
+from nettests.model.facts import STATED, ClusterFacts, Fact, Network, NodeFacts
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 
@@ -186,13 +186,15 @@ def is_reported_later(subject: Subject, facts: ClusterFacts, node: NodeFacts | N
 
 def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
     """Return the known facts of the cluster and the inspected node."""
+    # OutBoundNAT is off by Calico's pools, or by excepting everything.
+    everything = any(network.prefixlen == 0 for network in facts.cni.nat_exceptions.value or ())
     named_facts = {
         "server": str(facts.server_version),
         "pod-cidrs": _joined(facts.pod_cidrs.value),
         "service-cidrs": _joined(facts.service_cidrs.value),
         "backend": facts.cni.backend.value or "",
         "plugin": facts.cni.plugin.value or "",
-        "nat": _nat(facts.cni),
+        "nat": "off" if everything or facts.cni.nat_outgoing.value is False else "",
         "dns-address": str(facts.dns_address.value or ""),
         "cluster-domain": str(facts.cluster_domain.value or ""),
         "management-addresses": _joined(_blocks(facts.nodes)),
@@ -210,12 +212,6 @@ def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str
             "management-address": _joined(_blocks([node])),
         }
     return {name: value for name, value in named_facts.items() if value}
-
-
-def _nat(cni: CniFacts) -> str:
-    """Return whether OutBoundNAT is off: by Calico's pools, or by excepting everything."""
-    everything = any(network.prefixlen == 0 for network in cni.nat_exceptions.value or ())
-    return "off" if everything or cni.nat_outgoing.value is False else ""
 
 
 def _switched(value: bool | None) -> str:  # noqa: FBT001

@@ -29,7 +29,7 @@ from nettests.model.journal_records import (
     UnusedLimitation,
     expectations_of_members,
 )
-from nettests.model.node_reading import NodeReading
+from nettests.model.observation import NodeReading
 from nettests.model.words import CheckClass
 from nettests.outside_files import text_of
 from nettests.parse.host_facts import completed

@@ -12,7 +12,7 @@ from nettests import probes
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
-from nettests.report.text import plural
+from nettests.model.visible import plural
 from nettests.session.prepare import blank_of
 
 REQUESTS, REQUESTS_AN_OBJECT, REQUESTS_A_PROCESS = 100, 2, 3

@@ -252,7 +252,9 @@ class Follower:
         deadline = time.monotonic() + timeout
         while True:
             alive = self._writer_alive()
-            self._read_on()
+            for line in self._new_lines():
+                if done := decode_only(line, Done):
+                    self._done[done.check] = done
             if check in self._done:
                 return self._done[check]
             if not alive:
@@ -261,11 +263,6 @@ class Follower:
             if time.monotonic() > deadline:
                 return Done(check=check, distrust=f"no observation within {timeout:.0f} s")
             time.sleep(POLL_SECONDS)
-
-    def _read_on(self) -> None:
-        for line in self._new_lines():
-            if done := decode_only(line, Done):
-                self._done[done.check] = done
 
     def _new_lines(self) -> Iterator[bytes]:
         with suppress(FileNotFoundError), self.path.open("rb") as file:

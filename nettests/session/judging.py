@@ -133,7 +133,14 @@ class Judging:
         A check with members is done when its last member is, or when the others will not be run.
         """
         if check in self._member_judgements:
-            self._end_members(self._checks[check], distrust)
+            parent = self._checks[check]
+            left = [
+                member.id
+                for member in parent.each
+                if member.id not in self._member_judgements[parent.id]
+            ]
+            for member in left:
+                self.done(member, distrust=distrust)
             return
         with self._lock:
             raws = tuple(self._raws.pop(check, ()))
@@ -160,16 +167,6 @@ class Judging:
             last = len(judgements) == len(parent.members)
         if last:
             self._end_whole(parent)
-
-    def _end_members(self, parent: Check, distrust: str | None) -> None:
-        """End a check whose remaining members will not be run, each with the same reason."""
-        left = [
-            member.id
-            for member in parent.each
-            if member.id not in self._member_judgements[parent.id]
-        ]
-        for member in left:
-            self.done(member, distrust=distrust)
 
     def _end_whole(self, parent: Check) -> None:
         judgement = judge_members(parent, self._member_judgements[parent.id])

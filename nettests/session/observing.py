@@ -18,7 +18,7 @@ from nettests.model.calibration import Calibration
 from nettests.model.check import Check, Plan
 from nettests.model.cluster_profile import Timing
 from nettests.model.journal_records import Calibrated
-from nettests.model.node_reading import NodeReading
+from nettests.model.observation import NodeReading
 from nettests.model.words import Question, TargetKind, VantageKind
 from nettests.parse.doubts import Doubts, State, known_answers, of_words
 from nettests.session.blueprint import Blueprint, documented, learn

@@ -4,7 +4,6 @@ Does the I/O of ``nettests.preflight``: reads and dry runs only. A denied read i
 an error.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +21,7 @@ from nettests.errors import ClusterError
 from nettests.model.check import Plan, ProbePod
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
+from nettests.model.grouping import grouped
 from nettests.model.json_text import Object
 from nettests.model.labels import RUN_LABEL
 from nettests.model.permission import (
@@ -154,11 +154,13 @@ NAMED = 3
 
 
 def _exposed(items: Sequence[Object]) -> tuple[str, ...]:
-    objects: defaultdict[str, list[str]] = defaultdict(list)
-    for exposed_port in probes.exposed_ports(items):
-        objects[
-            f"{exposed_port.way} leads to {exposed_port.protocol} {exposed_port.port}, {exposed_port.server}"
-        ].append(exposed_port.object)
+    objects = grouped(
+        (
+            f"{exposed_port.way} leads to {exposed_port.protocol} {exposed_port.port}, {exposed_port.server}",
+            exposed_port.object,
+        )
+        for exposed_port in probes.exposed_ports(items)
+    )
     return tuple(f"{port}: {_bounded(names)}" for port, names in objects.items())
 
 

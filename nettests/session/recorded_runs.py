@@ -31,7 +31,15 @@ def results_of(word: str, reports: Path) -> Path:
     """Return the ``results.json`` that a command-line argument names; ``PathError`` without one."""
     path = _path(word, reports)
     if path.is_dir():
-        return _results_file(path)
+        document = path / RESULTS
+        if document.is_file():
+            return document
+        if (path / JOURNAL).is_file():
+            raise PathError(
+                f"{path} has no {RESULTS}: its run is going on, or was killed",
+                hint=_rejudge_hint(path),
+            )
+        raise PathError(f"{path} is not a run's folder: it has neither {RESULTS} nor {JOURNAL}")
     if path.name == JOURNAL:
         raise PathError(
             f"{path} is a journal, and documents are compared", hint=_rejudge_hint(path.parent)
@@ -143,18 +151,6 @@ def _start(folder: Path) -> str | None:
         file.readline(limits.YAML_BYTES)
         second = file.readline(limits.YAML_BYTES)
     return None if NOT_STARTED.encode() in second else begin.started
-
-
-def _results_file(folder: Path) -> Path:
-    document = folder / RESULTS
-    if document.is_file():
-        return document
-    if (folder / JOURNAL).is_file():
-        raise PathError(
-            f"{folder} has no {RESULTS}: its run is going on, or was killed",
-            hint=_rejudge_hint(folder),
-        )
-    raise PathError(f"{folder} is not a run's folder: it has neither {RESULTS} nor {JOURNAL}")
 
 
 def _rejudge_hint(folder: Path) -> str:

@@ -1,6 +1,6 @@
 """What node diagnostics say about a trace's finding: objects that confirm or contradict it. Pure.
 
-``session.run_traces`` reads the files that ``diagnose`` wrote; a missing file says nothing.
+``session.run`` reads the files that ``diagnose`` wrote; a missing file says nothing.
 Addresses are searched for as words: a load balancer with the Service's address, an endpoint with a
 Pod's.
 """

@@ -217,7 +217,8 @@ def _unseen(
     *,
     captured: Iterable[Sighting],
 ) -> Difference:
-    before = _before(path, stopped)
+    earlier = path[: path.index(stopped)]
+    before = next((hop for hop in reversed(earlier) if hop.seen), None)
     match stopped.stage:
         case Stage.SENT:
             return Difference(Finding.NEVER_LEFT_POD, f"no frame of it was seen on {stopped.node}")
@@ -296,11 +297,6 @@ def _reply(scene: Scene, stopped: Hop, before: Hop | None, frames: Frames) -> Di
             )
     node = before.node if stopped.stage is Stage.REPLY_LEFT and before else ""
     return Difference(Finding.REPLY_LOST, _last(before), node=node)
-
-
-def _before(path: tuple[Hop, ...], stopped: Hop) -> Hop | None:
-    earlier = path[: path.index(stopped)]
-    return next((hop for hop in reversed(earlier) if hop.seen), None)
 
 
 def _last(hop: Hop | None) -> str:

@@ -104,7 +104,8 @@ class _Seen:
         if (some := self._some_lost(path, backend)) is not None:
             return some
         if self.scene.tries:
-            count = self._counted(path)
+            ends = [hop for hop in path if hop.stage in {Stage.SENT, Stage.ANSWERED}]
+            count = sum(packets(hop, None) for hop in ends)
             share = f"a loss of less than {min(100, 100 * RULE_OF_THREE / max(1, count)):.0f} %"
             text = f"none of {count} packets was lost: {share} may not show in so few"
             finding = Finding.NOTHING_WRONG if count else Finding.UNSURE
@@ -124,11 +125,6 @@ class _Seen:
                     differences.Difference(Finding.LOSES_SOME, text), path, backend, loss.hop
                 )
         return None
-
-    def _counted(self, path: tuple[Hop, ...]) -> int:
-        """Return how many packets were seen where they were sent, in both directions."""
-        ends = [hop for hop in path if hop.stage in {Stage.SENT, Stage.ANSWERED}]
-        return sum(packets(hop, None) for hop in ends)
 
     def _data(self, path: tuple[Hop, ...], backend: End | None) -> Trace:
         """Find where the data of an established connection stopped."""

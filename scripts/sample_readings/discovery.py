@@ -15,7 +15,7 @@ from nettests.cluster.discover import discover
 from nettests.model.cluster_profile import ClusterProfile, StatedFacts
 from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
-from nettests.model.node_reading import NodeReading
+from nettests.model.observation import NodeReading
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS, Family
 from nettests.parse import host_facts

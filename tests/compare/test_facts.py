@@ -10,7 +10,7 @@ from nettests.compare.fact_changes import join_nodes
 from nettests.compare.recorded import RecordedRun
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts, known, unknown
 from nettests.model.journal_records import ManifestFile
-from nettests.model.pull import Pull
+from nettests.model.observation import Pull
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS
 from tests.compare.runs import quiet_run

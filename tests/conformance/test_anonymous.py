@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.conformance.anonymous import ADDRESS, LENGTH, Anonymous
+from nettests.conformance.flow_evidence import ADDRESS, LENGTH, Anonymous
 from nettests.model.facts import ExternalTarget
 from tests.conformance.claimed import FACTS
 

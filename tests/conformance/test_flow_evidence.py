@@ -4,10 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.conformance.anonymous import Anonymous
 from nettests.conformance.assessment import JudgedRun
 from nettests.conformance.conformance_report import Gap, Statistics
-from nettests.conformance.flow_evidence import Evidence, FlowEvidence, added, flow_evidence
+from nettests.conformance.flow_evidence import (
+    Anonymous,
+    Evidence,
+    FlowEvidence,
+    added,
+    flow_evidence,
+)
 from nettests.model.check import Skip
 from nettests.model.expectation import Expected
 from nettests.model.words import Outcome, Verdict

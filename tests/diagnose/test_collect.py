@@ -9,7 +9,7 @@ from nettests.diagnose import Collected, Collector, Reader, Subject, Wanted, ind
 from nettests.diagnose.object_text import is_whole
 from nettests.model.cluster_profile import DiagnosticsLimits
 from nettests.redaction import Redactor
-from nettests.session.run_traces import collected
+from nettests.session.run import collected
 from tests.diagnose.cluster import NAMESPACE, Cluster, Tools, pod
 from tests.probes.made import FACTS
 

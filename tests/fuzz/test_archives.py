@@ -14,7 +14,7 @@ from nettests.export.bundle import pack as pack_bundle
 from nettests.export.bundle import unpack as unpack_bundle
 from nettests.job.archive import Archive, pack, read_archive, spelled_archive, unpack
 from nettests.model.run_folder import JOURNAL
-from nettests.session.run_archive import write_folder
+from nettests.session.report_dir import write_folder
 from tests.fuzz.budget import fuzz
 
 LINES = b'{"record": "run"}\n' * 20

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nettests.cli.job_options import published_roles
+from nettests.cli.job_commands import published_roles
 from nettests.job.identity import identity
 from nettests.job.validation import Wanted, checked
 from nettests.job.workload import workload

@@ -7,8 +7,8 @@ import pytest
 
 from nettests.judge import advice, distrust, judge, judge_run
 from nettests.judge.advice import Late, late_service
+from nettests.judge.checks import UNSPECIFIED
 from nettests.judge.distrust import not_started
-from nettests.judge.message import UNSPECIFIED
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected
 from nettests.model.observation import Observation, PortSeen

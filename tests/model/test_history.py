@@ -17,7 +17,7 @@ from nettests.model.journal_records import (
     Skipped,
     Unknown,
 )
-from nettests.model.node_reading import NodeReading
+from nettests.model.observation import NodeReading
 from nettests.model.words import Verdict
 from tests.report.scenario import QUIET, plan, records
 

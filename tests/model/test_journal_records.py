@@ -35,8 +35,7 @@ from nettests.model.journal_records import (
     Unknown,
 )
 from nettests.model.limits import BrokenJournalError
-from nettests.model.observation import Raw
-from nettests.model.pull import Pull
+from nettests.model.observation import Pull, Raw
 from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 from tests.report.scenario import eventful, records

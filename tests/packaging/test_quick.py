@@ -8,7 +8,7 @@ from scripts.quick import folders_of_tests
 @pytest.mark.parametrize(
     ("files", "folders"),
     [
-        (["nettests/judge/message.py", "nettests/judge/proof.py"], ["tests/judge"]),
+        (["nettests/judge/checks.py", "nettests/judge/proof.py"], ["tests/judge"]),
         (["suites/test_dns.py", "tests/parse/test_ping.py"], ["tests/parse", "tests/suites"]),
         (["nettests/lab/network/kernel.py", "docs/README.md", "Makefile"], []),
         (["nettests/errors.py"], []),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nettests.model.facts import ClusterFacts, Fact, KubeProxyFacts, known, unknown
-from nettests.model.node_reading import NodeReading
+from nettests.model.observation import NodeReading
 from nettests.model.versions import KubernetesVersion
 from nettests.parse.host_facts import MODES, ON_NODE, completed
 from nettests.rules import reduced

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nettests.model.facts import ClusterFacts, unknown
-from nettests.model.node_reading import NodeReading
+from nettests.model.observation import NodeReading
 from nettests.parse.host_facts import completed
 from nettests.rules import reduced
 from nettests.rules.cni_files import CNI

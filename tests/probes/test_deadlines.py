@@ -4,7 +4,7 @@ import pytest
 
 from nettests.model.cluster_profile import Timing
 from nettests.model.words import OS
-from nettests.probes.deadlines import OVERSLEPT_SECONDS, Deadlines, overslept
+from nettests.probes.convergence import OVERSLEPT_SECONDS, Deadlines, overslept
 
 TIMING = Timing(convergence=60, convergence_linux=30, listening=15)
 LINUX, WINDOWS, OTHER = "probe-linux-1-1", "probe-windows-1-1", "probe-windows-2-1"

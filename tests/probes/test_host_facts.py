@@ -11,7 +11,7 @@ import pytest
 from nettests.model.channel import ChannelError, ExecAnswer
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts, known, unknown
-from nettests.model.node_reading import NodeReading
+from nettests.model.observation import NodeReading
 from nettests.model.words import Family
 from nettests.probes.deployment import Deployment
 from nettests.probes.host_facts import lacking, lacking_facts, read_host_facts

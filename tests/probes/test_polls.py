@@ -13,8 +13,7 @@ from nettests.model.channel import HttpAnswer
 from nettests.model.words import Protocol, TargetKind
 from nettests.probes import convergence
 from nettests.probes.commands import dial
-from nettests.probes.convergence import UNDER_WAY, Convergence
-from nettests.probes.deadlines import Deadlines
+from nettests.probes.convergence import UNDER_WAY, Convergence, Deadlines
 from nettests.probes.pending import Pending, one_over
 from nettests.probes.service_pairs import Pair
 from tests.probes.conftest import Bench

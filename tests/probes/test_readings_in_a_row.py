@@ -5,7 +5,7 @@ import pytest
 from nettests.model.channel import ExecAnswer
 from nettests.model.powershell import BEGIN, to_the_end
 from nettests.model.windows_programs import CMD, LONGEST, node_argv
-from nettests.probes.readings_in_a_row import answers, rows
+from nettests.probes.configuration import answers, rows
 from nettests.rules import RULES
 from nettests.rules.readings import OfPeers, ToolOutput
 

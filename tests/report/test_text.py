@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nettests.model.visible import literal as escape
-from nettests.report.text import one_line, visible
+from nettests.model.visible import one_line, visible
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from nettests.model.check_id import parent_of
 from nettests.model.facts import ClusterFacts, unknown
 from nettests.model.journal_records import Discovered, Planned
-from nettests.model.node_reading import NodeReading
+from nettests.model.observation import NodeReading
 from nettests.model.run_folder import JOURNAL
 from nettests.plan import load
 from nettests.report import build_results

@@ -27,9 +27,8 @@ from nettests.session.journal import Follower
 from nettests.session.prepare import prepare
 from nettests.session.process import ending_signals
 from nettests.session.recorded_runs import results_of, runs_in
-from nettests.session.report_dir import new_run_id, record_failed_start
+from nettests.session.report_dir import new_run_id, newest, record_failed_start
 from nettests.session.run import Run
-from nettests.session.run_archive import newest
 from nettests.session.run_options import Keep, Progress, RunOptions
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 from tests.cluster.recorded import linux_node, windows_node

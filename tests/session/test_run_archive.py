@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from nettests.errors import PathError
-from nettests.session.run_archive import newest, read_folder, write_folder
+from nettests.session.report_dir import newest, read_folder, write_folder
 
 FILES = {PurePosixPath("results.json"): b"{}", PurePosixPath("diagnostics/n/x.txt"): b"x"}
 

@@ -12,9 +12,9 @@ from nettests.capture.tracer import Traced
 from nettests.errors import NettestsError
 from nettests.model.check import Check
 from nettests.model.words import Question, TargetKind, Verdict
-from nettests.session import run_traces
+from nettests.session import run as whole_run
 from nettests.session.judging import Judging
-from nettests.session.run_traces import TRACES, representatives, trace_incidents
+from nettests.session.run import TRACES, representatives, trace_incidents
 from nettests.tracing.packet import Frame
 from nettests.tracing.path import trace
 from tests.probes.made import FACTS, action, check
@@ -52,7 +52,7 @@ def test_no_further_trace_is_begun_when_half_the_time_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first incident is always traced; for the next there has to be time."""
-    monkeypatch.setattr(run_traces, "TRACING_SECONDS", 1e-9)
+    monkeypatch.setattr(whole_run, "TRACING_SECONDS", 1e-9)
     told: list[str] = []
     trace_incidents(iter([ONE, OTHER]), traced, tmp_path, told.append)
     assert len(told) == 1

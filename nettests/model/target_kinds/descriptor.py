@@ -1,6 +1,6 @@
 """The descriptor of a target kind, and the closed sets of words in it.
 
-``table`` holds one descriptor for each kind.
+``kinds.yaml`` has one descriptor for each kind.
 """
 
 from dataclasses import dataclass

@@ -76,8 +76,8 @@ def _is_likely(shares: Sequence[float]) -> bool:
 
 def _likely(result: CheckResult, place: set[str], loss: Loss, nodes: Mapping[str, str]) -> float:
     """Return how likely the loss causes what a check saw; 0 elsewhere or for other effects."""
-    check, seen = result.check, result.observation
-    if check is None or not place <= set(_ends(result, nodes)):
+    check, seen = result.planned, result.observation
+    if not place <= {check.source.node or "", *nodes_of_target(check.target, nodes)}:
         return 0
     if lost_channel(result.distrust):
         return check.source.node in place
@@ -93,9 +93,3 @@ def _likely(result: CheckResult, place: set[str], loss: Loss, nodes: Mapping[str
     if silent < len(seen.attempts):
         return silent > 0
     return float(rate**silent) if silent else 0
-
-
-def _ends(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[str]:
-    assert result.check is not None
-    yield from filter(None, (result.check.source.node,))
-    yield from nodes_of_target(result.check.target, nodes)

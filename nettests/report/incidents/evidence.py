@@ -70,7 +70,6 @@ _OF_THE_WAY = frozenset(
 
 def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
     """Return a check's main evidence; ``nodes`` maps Pods to nodes."""
-    assert result.check is not None, "only checks that ran are evidence"
     red, green = result.verdict in RED, _green(result)
     if red and (waited := waited_for(result, nodes)):
         traits = _other_path_traits(waited, result, nodes)
@@ -79,26 +78,28 @@ def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
         traits = frozenset({Trait(Kind.LATE_RULES, node), Trait(Kind.FORWARDED, node)})
         return Evidence(check=result.id, traits=traits, red=True)
     traits = _traits(result, nodes)
-    if targets_service(result.check):
-        traits |= frozenset(hops(result.check, traits, _relevant_backends(result, red=red), nodes))
+    if targets_service(result.planned):
+        traits |= frozenset(
+            hops(result.planned, traits, _relevant_backends(result, red=red), nodes)
+        )
     if red or _shows_replies(result):
-        traits |= frozenset(replies(result.check, result.check.target.backends, nodes))
-    if green and (not targets_service(result.check) or result.check.target.existing):
+        traits |= frozenset(replies(result.planned, result.planned.target.backends, nodes))
+    if green and (not targets_service(result.planned) or result.planned.target.existing):
         traits = _as_old_rules_show(traits)
-    if green and result.check.placement is Placement.NOWHERE:
+    if green and result.planned.placement is Placement.NOWHERE:
         traits = frozenset(trait for trait in traits if trait.kind not in _OF_THE_WAY)
     return Evidence(check=result.id, traits=traits, red=red, green=green)
 
 
 def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
     """Yield more evidence from a red check: its controls' paths, and its own if that was up."""
-    if result.check is None or result.observation is None or result.verdict not in RED:
+    if result.observation is None or result.verdict not in RED:
         return
     shown = {control.proves: control.ok for control in result.observation.controls}
-    for control in result.check.controls:
+    for control in result.planned.controls:
         if control.proves not in shown:
             continue
-        probed = _with_action(result.check, control.action)
+        probed = _with_action(result.planned, control.action)
         if shown[control.proves]:
             name = f"{result.id} ({control.proves} control)"
             yield Evidence(check=name, traits=_control_traits(probed, nodes), green=True)
@@ -110,9 +111,12 @@ def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
     waited = waited_for(result, nodes) or late_rules_of(result)
     if waited and _answered_well(result):
         # The rules may have come late, but in the end packets got through.
-        crossed = traits_of(result.check) | frozenset(
+        crossed = traits_of(result.planned) | frozenset(
             hops(
-                result.check, traits_of(result.check), _relevant_backends(result, red=False), nodes
+                result.planned,
+                traits_of(result.planned),
+                _relevant_backends(result, red=False),
+                nodes,
             )
         )
         kept = frozenset(trait for trait in crossed if trait.kind in _OF_THE_WAY)
@@ -121,8 +125,8 @@ def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
 
 def way_of_new_pods(result: CheckResult) -> Iterator[Evidence]:
     """Yield the path between a new Pod's node and the other node whose Pod it never reached."""
-    check, seen = result.check, result.observation
-    if check is None or seen is None or not speaks_of_first_packets(check):
+    check, seen = result.planned, result.observation
+    if seen is None or not speaks_of_first_packets(check):
         return
     detail = seen.last_detail
     if result.verdict not in RED or lateness(detail) or not _reached_no_pod(lacked(detail)):
@@ -146,8 +150,8 @@ def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
     A name may fail to resolve because of loss on it, over UDP, which resolvers use, unless a server
     denied it. A resolved name may come from a cache: only a DNS client proves that the path is up.
     """
-    check, node = result.check, result.check.source.node if result.check else None
-    if check is None or not node or node == dns_node:
+    check, node = result.planned, result.planned.source.node
+    if not node or node == dns_node:
         return
     if not any(of(check) for of in (queries_cluster_dns, looks_names_up, speaks_of_first_packets)):
         return
@@ -164,15 +168,15 @@ def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
     yield Evidence(check=name, traits=kept, red=red, green=green)
 
 
-def struck(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
+def struck(result: CheckResult, nodes: Mapping[str, str]) -> Check:
     """Return the check with the action that made it red: its own, or that of another path."""
     if waited := waited_for(result, nodes):
         return waited
-    if result.check is None or result.observation is None or result.verdict is not Verdict.UNKNOWN:
-        return result.check
+    if result.observation is None or result.verdict is not Verdict.UNKNOWN:
+        return result.planned
     failed = {control.proves for control in result.observation.controls if not control.ok}
-    actions = [control.action for control in result.check.controls if control.proves in failed]
-    return _with_action(result.check, actions[0]) if actions else result.check
+    actions = [control.action for control in result.planned.controls if control.proves in failed]
+    return _with_action(result.planned, actions[0]) if actions else result.planned
 
 
 def waited_for(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
@@ -180,9 +184,9 @@ def waited_for(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
 
     The waiting Pod is on the node whose rules are in question, and probes ClusterIP or name.
     """
-    check, seen = result.check, result.observation
+    check, seen = result.planned, result.observation
     late = late_service(seen.late or "") if seen is not None else None
-    if check is None or late is None or not _answered_well(result):
+    if late is None or not _answered_well(result):
         return None
     actions = (check.action, *(control.action for control in check.controls))
     action = next((action for action in actions if action.target.service == late.service), None)
@@ -194,9 +198,9 @@ def late_rules_of(result: CheckResult) -> str | None:
 
     The run created that Service last and no check targets it: all rules of the node are late.
     """
-    check, seen = result.check, result.observation
+    check, seen = result.planned, result.observation
     late = late_service(seen.late or "") if seen is not None else None
-    if check is None or late is None or not _answered_well(result):
+    if late is None or not _answered_well(result):
         return None
     actions = (check.action, *(control.action for control in check.controls))
     return None if any(action.target.service == late.service for action in actions) else late.node
@@ -244,10 +248,9 @@ def _control_traits(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]
 
 def _relevant_backends(result: CheckResult, *, red: bool) -> Sequence[str]:
     """Return the backends a check is evidence about: all if it is red, else those that answered."""
-    assert result.check is not None
-    several = len(result.check.target.backends) > 1
+    several = len(result.planned.target.backends) > 1
     if red or not several or result.observation is None:
-        return result.check.target.backends
+        return result.planned.target.backends
     return result.observation.backends
 
 
@@ -270,25 +273,23 @@ def _answered_well(result: CheckResult) -> bool:
 
 def _shows_replies(result: CheckResult) -> bool:
     """Whether a green check proves the route back to the source Pod, whose address was seen."""
-    check = result.check
-    own_address = check is not None and check.claim.source_seen is SourceSeen.CLIENT_POD
-    pod = check is not None and check.target.kind is TargetKind.POD_IP
+    own_address = result.planned.claim.source_seen is SourceSeen.CLIENT_POD
+    pod = result.planned.target.kind is TargetKind.POD_IP
     return own_address and pod and result.verdict is Verdict.PASS
 
 
 def _traits(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     """Return a check's traits; if no packet decided its verdict, only the trait of what did."""
-    assert result.check is not None
-    traits = _no_path(result, nodes) or traits_of(result.check)
+    traits = _no_path(result, nodes) or traits_of(result.planned)
     seen = result.observation
     if seen is not None and seen.slow:
         traits -= {Trait(Kind.SIZE, LARGE)}  # small ones are late, too
     not_shown = set[Kind]()
     if result.verdict is Verdict.FAIL and seen is not None and not seen.outcome.positive:
         not_shown |= {Kind.PROPERTY, Kind.SEEN_AS}  # no answer showed the property
-    if result.verdict is Verdict.LIMITED and targets_service(result.check):
+    if result.verdict is Verdict.LIMITED and targets_service(result.planned):
         not_shown |= {Kind.PROPERTY, Kind.SEEN_AS}  # documented to be missing there
-    if is_named_outside(result.check) and was_told_no(result):
+    if is_named_outside(result.planned) and was_told_no(result):
         # The path to the DNS server is up, and nothing was sent to the owner of the name.
         not_shown |= {*PLACES, Kind.OUTSIDE, Kind.PLACEMENT, Kind.PROTOCOL}
     return frozenset(trait for trait in traits if trait.kind not in not_shown)
@@ -334,49 +335,39 @@ def _lost_at_source(result: CheckResult) -> frozenset[Trait]:
     for lost in (source for source, why in sources if source.node and lost_channel(why)):
         traits = {Trait(Kind.LOST_PROBE, f"{lost.probe} on {lost.node}")}
         return frozenset({*traits, Trait(Kind.LOST_PROBES, lost.node or "")})
-    if result.check and (lacking := distrusted(result)):
-        pool = result.check.source.pool or result.check.target.pool
+    if lacking := distrusted(result):
+        pool = result.planned.source.pool or result.planned.target.pool
         return frozenset({Trait(Kind.INSTRUMENT, f"{lacking.name} of {pool}")})
     return frozenset()
 
 
 def _distrusted_sources(result: CheckResult) -> Iterator[tuple[Vantage, str]]:
     """Yield the source of a check and of its failed controls, each with the reason for distrust."""
-    if result.check is None:
-        return
-    yield result.check.source, result.distrust
-    seen = result.observation
-    failed = (
-        {control.proves: control.detail for control in seen.controls if not control.ok}
-        if seen
-        else {}
-    )
-    for control in result.check.controls:
+    yield result.planned.source, result.distrust
+    controls = result.observation.controls if result.observation else ()
+    failed = {control.proves: control.detail for control in controls if not control.ok}
+    for control in result.planned.controls:
         if control.proves in failed:
             yield control.action.source, failed[control.proves]
 
 
 def _without_pod(result: CheckResult, nodes: Mapping[str, str]) -> str | None:
-    lacking, check = not_started(result.distrust), result.check
-    if lacking is None or check is None:
+    lacking = not_started(result.distrust)
+    if lacking is None:
         return None
-    return _node_of(lacking.pod, result, nodes) or check.source.node
+    return _node_of(lacking.pod, result, nodes) or result.planned.source.node
 
 
 def _node_of(pod: str, result: CheckResult, nodes: Mapping[str, str]) -> str | None:
-    assert result.check is not None
-    if pod == result.check.source.probe:
-        return result.check.source.node
-    return nodes.get(pod) or result.check.target.node
+    if pod == result.planned.source.probe:
+        return result.planned.source.node
+    return nodes.get(pod) or result.planned.target.node
 
 
 def _looked_up_late(result: CheckResult) -> bool:
     """Whether every answer waited too long for a name to show that DNS answers in time."""
-    assert result.check is not None
-    assert result.observation is not None
-    attempts = result.observation.attempts
-    late = bool(attempts) and all(attempt.elapsed >= QUERIED_AGAIN for attempt in attempts)
-    return late and result.check.queries_dns
+    late = all(attempt.elapsed >= QUERIED_AGAIN for attempt in result.attempts)
+    return late and bool(result.attempts) and result.planned.queries_dns
 
 
 def _green(result: CheckResult) -> bool:

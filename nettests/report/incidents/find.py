@@ -60,7 +60,7 @@ def find_incidents(
     red = {result.id: result for result in ran if result.verdict in RED}
     if not red:
         return ()
-    nodes = nodes_of_pods([result.check for result in ran if result.check], facts)
+    nodes = nodes_of_pods([result.planned for result in ran], facts)
     evidence = [evidence_of(result, nodes) for result in ran]
     besides = [*_besides(ran, red, evidence, nodes)]
     ways = [way for result in red.values() for way in way_of_new_pods(result)]

@@ -110,8 +110,8 @@ def _of_lost_queries(small: Incident, around: Surroundings) -> Incident | None:
     """
     if not {Kind.DENIAL, Kind.DNS_ERRORS} & small.traits.keys():
         return None
-    seen = [around.red[check].observation for check in small.checks]
-    well = sum(any(a.outcome.positive for a in each.attempts) for each in seen if each)
+    seen = [around.red[check].attempts for check in small.checks]
+    well = sum(any(attempt.outcome.positive for attempt in attempts) for attempts in seen)
     if 2 * well <= len(seen):
         return None
     return next((each for each in around.partial if Kind.DNS in each.traits), None)
@@ -157,8 +157,8 @@ def _of_queries_elsewhere(
 
 
 def _befell(result: CheckResult, proven: Incident, around: Surroundings) -> bool:
-    check, of = result.check, {Kind(kind): value for kind, value in proven.traits.items()}
-    if check is None or not _of_its_protocol(result, check, of.get(Kind.PROTOCOL)):
+    check, of = result.planned, {Kind(kind): value for kind, value in proven.traits.items()}
+    if not _of_its_protocol(result, check, of.get(Kind.PROTOCOL)):
         return False
     if _misses_load_balancers(check) and check.source.node in {
         of.get(Kind.DNS_SERVICE),
@@ -239,7 +239,7 @@ def _silent(result: CheckResult, share: float) -> bool:
         return False
     if seen.late is not None and seen.outcome.positive:
         return True
-    if result.check and speaks_of_first_packets(result.check):
+    if speaks_of_first_packets(result.planned):
         detail = seen.last_detail
         late = lateness(detail)
         rarely = share ** (late.seconds if late else 1) > RARE  # one try a second

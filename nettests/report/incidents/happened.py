@@ -42,16 +42,12 @@ _EXPIRED = re.compile(
 
 def expired_at(results: Sequence[CheckResult]) -> str:
     """Return the address that told a sender that the TTL of its packets is used up; empty if none did."""
-    attempts = [
-        each for result in results if result.observation for each in result.observation.attempts
-    ]
-    matches = (_EXPIRED.search(each.detail) for each in attempts)
+    matches = (_EXPIRED.search(each.detail) for result in results for each in result.attempts)
     return next((match[1] for match in matches if match), "")
 
 
 def _lost_some(result: CheckResult) -> bool:
-    attempts = result.observation.attempts if result.observation else ()
-    outcomes = {attempt.outcome for attempt in attempts}
+    outcomes = {attempt.outcome for attempt in result.attempts}
     return Outcome.TIMED_OUT in outcomes and any(outcome.positive for outcome in outcomes)
 
 

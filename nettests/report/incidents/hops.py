@@ -132,7 +132,7 @@ def directed(explanation: Explanation, results: Sequence[CheckResult]) -> Explan
 def _lost(results: Sequence[CheckResult]) -> Iterator[str]:
     for result in results:
         has_arrived = arrived(result.raws)
-        if has_arrived is None or result.check is None:
+        if has_arrived is None:
             continue
-        start, end = result.check.source.node, result.check.target.node
+        start, end = result.planned.source.node, result.planned.target.node
         yield f"{end} → {start}" if has_arrived else f"{start} → {end}"

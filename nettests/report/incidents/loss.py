@@ -74,8 +74,7 @@ def _unclear(result: CheckResult) -> bool:
 
 def lost_after_answer(result: CheckResult) -> bool:
     """Whether an attempt timed out after another was answered: the rules were in place."""
-    seen = result.observation
-    attempts = sorted(seen.attempts if seen else (), key=lambda attempt: attempt.started)
+    attempts = sorted(result.attempts, key=lambda attempt: attempt.started)
     answered = [attempt.outcome.positive for attempt in attempts]
     silent = [attempt.outcome is Outcome.TIMED_OUT for attempt in attempts]
     return True in answered and any(silent[answered.index(True) :])
@@ -145,7 +144,7 @@ def _lost_whole(struck: Iterable[CheckResult]) -> int:
     seen = [
         result.observation
         for result in struck
-        if result.observation and result.check and result.check.action.protocol is Protocol.TCP
+        if result.observation and result.planned.action.protocol is Protocol.TCP
     ]
     outcomes = [
         each.outcome
@@ -197,8 +196,8 @@ def _late(ran: Iterable[CheckResult]) -> Mapping[str, float]:
     late: dict[str, float] = {}
     in_time: set[str] = set()
     for result in ran:
-        check, seen = result.check, result.observation
-        if check is None or seen is None or not speaks_of_first_packets(check):
+        check, seen = result.planned, result.observation
+        if seen is None or not speaks_of_first_packets(check):
             continue
         node, delay = check.source.node or "", lateness(seen.last_detail)
         if result.verdict in RED and delay:
@@ -210,8 +209,7 @@ def _late(ran: Iterable[CheckResult]) -> Mapping[str, float]:
 
 def _before(result: CheckResult, moment: float) -> bool:
     """Whether a check lost something, all of it sent before ``moment`` (seconds into the run)."""
-    attempts = result.observation.attempts if result.observation else ()
-    struck = [attempt.started for attempt in attempts if _struck(attempt)]
+    struck = [attempt.started for attempt in result.attempts if _struck(attempt)]
     return bool(struck) and max(struck) < moment
 
 

@@ -23,8 +23,8 @@ def without_path(
         kinds = {trait.kind for trait in clue.traits}
         if not clue.red or Kind.RULE not in kinds or kinds & _TOLD_BY_PACKETS:
             continue
-        check = red[clue.check].check
-        if check is not None and check.source.node:
+        check = red[clue.check].planned
+        if check.source.node:
             traits = {Trait(Kind.FLOW, check.flow), Trait(Kind.ON_NODE, check.source.node)}
             yield Evidence(check=clue.check, traits=frozenset(traits), red=True)
 
@@ -36,15 +36,14 @@ CLUSTER = "the cluster"
 def deviations(red: Sequence[CheckResult]) -> Iterator[Evidence]:
     """Yield, for each configuration rule that is not met, whose settings it inspected."""
     for result in red:
-        check, seen = result.check, result.observation
-        if check is None or seen is None or check.action.question is not Question.INSPECT:
-            continue
-        if result.verdict is Verdict.FAIL and seen.outcome is Outcome.DEVIATES:
+        check, seen = result.planned, result.observation
+        failed = result.verdict is Verdict.FAIL and check.action.question is Question.INSPECT
+        if failed and seen is not None and seen.outcome is Outcome.DEVIATES:
             trait = Trait(Kind.SETTINGS, check.source.node or CLUSTER)
             yield Evidence(check=result.id, traits=frozenset({trait}), red=True)
 
 
 def rules_of(results: Sequence[CheckResult]) -> tuple[str, ...]:
     """Return the names of the rules that these checks are about, in order."""
-    cases = (result.check.action.case for result in results if result.check)
+    cases = (result.planned.action.case for result in results)
     return tuple(dict.fromkeys(case.label for case in cases if case))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from nettests.model.check import Check
 from nettests.model.measured import SizeFinding
+from nettests.model.visible import plural
 from nettests.model.words import Outcome, Question, SourceSeen
 from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
 from nettests.report.incidents import untrusted
@@ -27,7 +28,6 @@ from nettests.report.incidents.traits import (
 )
 from nettests.report.incidents.untrusted import listed
 from nettests.report.results import CheckResult
-from nettests.report.text import plural
 from nettests.resources import lines_of
 
 _TEXTS = [line.partition(": ") for line in lines_of("nettests.report.incidents", "phrases.txt")]

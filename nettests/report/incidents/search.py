@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from nettests.model.check_id import member_of
+from nettests.model.grouping import grouped
 from nettests.model.words import Verdict
 from nettests.report.incidents.traits import Kind, Trait
 from nettests.resources import lines_of
@@ -118,9 +119,7 @@ def _candidates(evidence: Sequence[Evidence]) -> tuple[_Candidate, ...]:
 
 
 def _combinations(traits: Iterable[Trait]) -> Iterable[tuple[int, tuple[Trait, ...]]]:
-    by_kind: dict[Kind, list[Trait]] = {}
-    for trait in sorted(traits):
-        by_kind.setdefault(trait.kind, []).append(trait)
+    by_kind = grouped((trait.kind, trait) for trait in sorted(traits))
     for place, shape in enumerate(SHAPES):
         if all(kind in by_kind for kind in shape):
             for chosen in product(*(by_kind[kind] for kind in shape)):

@@ -56,15 +56,15 @@ def beside_single_queries(slowness: Slowness, ran: Sequence[CheckResult]) -> Slo
     Resolvers send a query for IPv6 addresses (AAAA) beside that for IPv4 (A), and wait for both.
     Names outside the cluster may wait for other servers.
     """
-    checks = [result.check for result in ran if result.id in slowness.checks and result.check]
+    checks = [result.planned for result in ran if result.id in slowness.checks]
     of_dns = {Kind.DNS, Kind.DNS_SERVICE} & {trait.kind for trait in slowness.scope}
     if not of_dns or all(map(is_named_outside, checks)):
         return slowness
     counted = [
         result.observation
         for result in ran
-        if result.check and result.check.action.question is Question.LOSS
-        if result.check.target.kind is TargetKind.DNS_SERVICE and result.observation
+        if result.planned.action.question is Question.LOSS and result.observation
+        if result.planned.target.kind is TargetKind.DNS_SERVICE
     ]
     losses = [seen.loss for seen in counted if seen.loss]
     took = [train.elapsed / train.tries for seen in counted for train in seen.attempts]
@@ -87,12 +87,14 @@ def find_slowness(
     slow = [result for result in red if result.observation and result.observation.slow]
     if len(slow) < FEWEST and not _alone(slow, red):
         return ()
-    if not any(map(_answered_late, slow)):
+    if not any(attempt.outcome.positive for result in slow for attempt in result.attempts):
         return ()  # only transfers were too slow
     struck = [*slow, *(result for result in red if result not in slow and _never_in_time(result))]
     ids = {result.id for result in struck}
     places = [*_by_node(ids, evidence)]
-    if _asked_again(slow, _least(slow)):
+    # Each answer waited for a name until its resolver's second query.
+    names = all(queries_cluster_dns(result.planned) for result in slow)
+    if names and _least(slow) >= QUERIED_AGAIN:
         places = [(scope_of(ids, [*_of_names(evidence)]) or (Trait(Kind.DNS, "cluster DNS"),), ids)]
     return tuple(_slowness(scope, there, red, evidence, ways) for scope, there in places)
 
@@ -115,14 +117,8 @@ def _by_node(
 
 
 def _least(slow: Iterable[CheckResult]) -> float:
-    answered = [
-        attempt.elapsed
-        for result in slow
-        if result.observation
-        for attempt in result.observation.attempts
-        if attempt.outcome.positive
-    ]
-    return min(answered, default=0.0)
+    attempts = (attempt for result in slow for attempt in result.attempts)
+    return min((each.elapsed for each in attempts if each.outcome.positive), default=0.0)
 
 
 def _slowness(
@@ -145,17 +141,6 @@ def _slowness(
         checks=tuple(result.id for result in red if result.id in ids),
         least=least,
     )
-
-
-def _answered_late(result: CheckResult) -> bool:
-    attempts = result.observation.attempts if result.observation else ()
-    return any(attempt.outcome.positive for attempt in attempts)
-
-
-def _asked_again(slow: Iterable[CheckResult], least: float) -> bool:
-    """Whether each answer waited for a name until its resolver's second query."""
-    checks = [result.check for result in slow]
-    return least >= QUERIED_AGAIN and all(each and queries_cluster_dns(each) for each in checks)
 
 
 def _of_names(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
@@ -186,17 +171,14 @@ def _new_pods_without_names(
     of = {trait.kind: trait.value for trait in scope}
     if not {Kind.DNS, Kind.DNS_SERVICE} & of.keys():
         return
-    for check in red:
-        if (
-            check.check is None
-            or check.observation is None
-            or not speaks_of_first_packets(check.check)
-        ):
+    for result in red:
+        check, seen = result.planned, result.observation
+        if seen is None or not speaks_of_first_packets(check):
             continue
-        there = of.get(Kind.DNS_SERVICE) in {None, check.check.source.node}
-        detail = check.observation.last_detail
+        there = of.get(Kind.DNS_SERVICE) in {None, check.source.node}
+        detail = seen.last_detail
         if there and (lacked(detail) == NO_NAME or lost_later(detail) == BY_NAME):
-            yield check
+            yield result
 
 
 def _gave_up(result: CheckResult, least: float) -> bool:
@@ -204,12 +186,11 @@ def _gave_up(result: CheckResult, least: float) -> bool:
 
     A payload, or connections in a row, need several such answers.
     """
-    if result.check is None or result.observation is None:
+    action, seen = result.planned.action, result.observation
+    if seen is None or seen.outcome is not Outcome.TIMED_OUT:
         return False
-    several = result.check.action.size is not None or result.check.action.connections > 1
-    if result.observation.outcome is not Outcome.TIMED_OUT:
-        return False
-    waited = _waited(result.check, result.observation)
+    several = action.size is not None or action.connections > 1
+    waited = _waited(result.planned, seen)
     return least >= RETRANSMITTED if several else waited is not None and least >= waited / 2
 
 
@@ -231,13 +212,12 @@ def _never_in_time(result: CheckResult) -> bool:
     """Whether some attempts timed out, and all answers were late."""
     if result.observation is None or result.observation.loss or result.observation.path_size:
         return False
-    attempts = result.observation.attempts
     answered = [
         attempt.elapsed
-        for attempt in attempts
+        for attempt in result.attempts
         if attempt.outcome.positive or attempt.outcome is Outcome.NXDOMAIN
     ]
-    silent = any(attempt.outcome is Outcome.TIMED_OUT for attempt in attempts)
+    silent = any(attempt.outcome is Outcome.TIMED_OUT for attempt in result.attempts)
     return silent and bool(answered) and min(answered) >= RETRANSMITTED
 
 
@@ -249,7 +229,7 @@ def waited_as_long(slowness: Slowness, checks: Iterable[CheckResult]) -> bool:
     results = list(checks)
     return (
         bool({Kind.DNS, Kind.DNS_SERVICE} & {trait.kind for trait in slowness.scope})
-        and all(result.check and queries_cluster_dns(result.check) for result in results)
+        and all(queries_cluster_dns(result.planned) for result in results)
         and (slowness.single >= SLOW_TRIES or _least(results) >= slowness.least)
     )
 
@@ -276,8 +256,7 @@ def _late_nodes(red: Iterable[CheckResult]) -> Iterator[str]:
     services: dict[str, set[str]] = {}
     for result in red:
         seen, late = result.observation, _late(result)
-        by_name = result.check is not None and result.check.queries_dns
-        if late and seen and seen.outcome.positive and not by_name:
+        if late and seen and seen.outcome.positive and not result.planned.queries_dns:
             services.setdefault(late.node, set()).add(late.service)
     yield from (node for node, names in services.items() if len(names) >= SEVERAL)
 
@@ -293,10 +272,7 @@ def _translated_by(clue: Evidence) -> set[str]:
 
 def _kept_silent(result: CheckResult) -> bool:
     """Whether a Service did not answer in a check; one of new Pods counts without a time-out."""
-    check, seen = result.check, result.observation
-    if check is None or seen is None or check.action.question is Question.RESOLVE:
+    check, seen = result.planned, result.observation
+    if seen is None or check.action.question is Question.RESOLVE or lost_after_answer(result):
         return False
-    if lost_after_answer(result):
-        return False
-    outcomes = {seen.outcome, *(attempt.outcome for attempt in seen.attempts)}
-    return Outcome.TIMED_OUT in outcomes or speaks_of_first_packets(check)
+    return Outcome.TIMED_OUT in result.outcomes or speaks_of_first_packets(check)

@@ -22,14 +22,14 @@ def distrusted(result: CheckResult) -> Instrument | None:
 
     It failed its calibration, or printed something that no parser knows.
     """
-    seen, check = result.observation, result.check
+    seen, check = result.observation, result.planned
     controls = seen.controls if seen else ()
     reasons = (result.distrust, *(control.detail for control in controls if not control.ok))
     texts = [each for each in seen.attempts if each.unread] if seen and not seen.trusted else []
     unread = (
         Instrument(each.unread, node, f"{NOT_UNDERSTOOD}: {each.detail}")
         for each in texts
-        if check and (node := check.source.node or check.target.node)
+        if (node := check.source.node or check.target.node)
     )
     return next(filter(None, (*map(instrument, reasons), *unread)), None)
 

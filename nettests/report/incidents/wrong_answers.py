@@ -34,7 +34,7 @@ def wrong_answers(red: Sequence[CheckResult]) -> Iterator[Evidence]:
             for address in result.observation.unexpected_addresses
         }
     )
-    backends = {name for result in red if result.check for name in result.check.target.backends}
+    backends = {name for result in red for name in result.planned.target.backends}
     for result in red:
         for address in addresses:
             if _resolved_to(result, address) or _reached_a_stranger(result, backends):
@@ -43,8 +43,8 @@ def wrong_answers(red: Sequence[CheckResult]) -> Iterator[Evidence]:
 
 
 def _resolved_to(result: CheckResult, address: str) -> bool:
-    check, seen = result.check, result.observation
-    if check is None or seen is None:
+    check, seen = result.planned, result.observation
+    if seen is None:
         return False
     if address in seen.unexpected_addresses:
         return True
@@ -58,8 +58,8 @@ def _resolved_to(result: CheckResult, address: str) -> bool:
 
 def _reached_a_stranger(result: CheckResult, backends: AbstractSet[str]) -> bool:
     """Whether a name led to a server that is no backend of any target: its address is not recorded."""
-    check, seen = result.check, result.observation
-    if check is None or seen is None or not queries_cluster_dns(check):
+    check, seen = result.planned, result.observation
+    if seen is None or not queries_cluster_dns(check):
         return False
     return check.target.descriptor.by_name and not set(seen.backends) <= backends
 
@@ -70,30 +70,23 @@ def denials(red: Sequence[CheckResult]) -> Iterator[Evidence]:
     A name that needs the search list may be denied for lack of it, which is another cause.
     """
     denied = [
-        result
-        for result in red
-        if result.check and queries_cluster_dns(result.check) and _was_denied(result)
+        result for result in red if queries_cluster_dns(result.planned) and _was_denied(result)
     ]
-    nodes = {
-        result.check.source.node for result in denied if result.check and _in_full(result.check)
-    }
-    for result in red:
-        check = result.check
-        if check is None or check.source.node not in nodes:
-            continue
-        if result in denied or (looks_names_up(check) and result.verdict is Verdict.FAIL):
+    nodes = {result.planned.source.node for result in denied if _in_full(result.planned)}
+    for result in (each for each in red if each.planned.source.node in nodes):
+        failed = looks_names_up(result.planned) and result.verdict is Verdict.FAIL
+        if failed or result in denied:
             yield Evidence(check=result.id, traits=frozenset({DENIAL}), red=True)
 
 
 def errors(red: Sequence[CheckResult]) -> Iterator[Evidence]:
     """Yield the red checks to which cluster DNS answered SERVFAIL for a name of the cluster."""
     for result in red:
-        check = result.check
-        if check is None or not queries_cluster_dns(check) or is_named_outside(check):
+        check = result.planned
+        if not queries_cluster_dns(check) or is_named_outside(check):
             continue
-        if check.target.descriptor.naming is Naming.CLUSTER and _saw_outcome(
-            result, Outcome.SERVFAIL
-        ):
+        of_cluster = check.target.descriptor.naming is Naming.CLUSTER
+        if of_cluster and Outcome.SERVFAIL in result.outcomes:
             yield Evidence(check=result.id, traits=frozenset({ERRORS}), red=True)
 
 
@@ -104,10 +97,11 @@ def uncompleted(ran: Sequence[CheckResult]) -> Iterator[Evidence]:
     were.
     """
     for result in ran:
-        check = result.check
-        if check is None or not _is_completed_by_tool(check):
+        check = result.planned
+        if not _is_completed_by_tool(check):
             continue
-        red = result.verdict is Verdict.FAIL and _denied_alone(result)
+        denied = was_told_no(result) and Outcome.SERVFAIL not in result.outcomes
+        red = result.verdict is Verdict.FAIL and denied
         if red or result.verdict is Verdict.PASS:
             tool = check.action.resolver.value if check.action.resolver else ""
             traits = {
@@ -120,15 +114,8 @@ def uncompleted(ran: Sequence[CheckResult]) -> Iterator[Evidence]:
 
 def was_told_no(result: CheckResult) -> bool:
     """Whether every attempt got a DNS answer, at least one without an address: nothing was lost."""
-    seen = result.observation
-    if seen is None:
-        return False
-    answers = {seen.outcome, *(attempt.outcome for attempt in seen.attempts)} - {Outcome.RESOLVED}
+    answers = result.outcomes - {Outcome.RESOLVED}
     return bool(answers) and answers <= {Outcome.NXDOMAIN, Outcome.SERVFAIL}
-
-
-def _denied_alone(result: CheckResult) -> bool:
-    return was_told_no(result) and not _saw_outcome(result, Outcome.SERVFAIL)
 
 
 def _is_completed_by_tool(check: Check) -> bool:
@@ -141,17 +128,8 @@ def _is_completed_by_tool(check: Check) -> bool:
 
 
 def _was_denied(result: CheckResult) -> bool:
-    if result.check is None or result.check.claim.outcome is Outcome.NXDOMAIN:
-        return False
-    return _saw_outcome(result, Outcome.NXDOMAIN)
-
-
-def _saw_outcome(result: CheckResult, what: Outcome) -> bool:
-    seen = result.observation
-    return seen is not None and what in {
-        seen.outcome,
-        *(attempt.outcome for attempt in seen.attempts),
-    }
+    claimed = result.planned.claim.outcome is Outcome.NXDOMAIN
+    return Outcome.NXDOMAIN in result.outcomes and not claimed
 
 
 def _in_full(check: Check) -> bool:

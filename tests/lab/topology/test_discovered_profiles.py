@@ -23,7 +23,7 @@ from nettests.lab.network.overlay import pod_mtu
 from nettests.lab.node.registration import configuration, kube_proxy_line, node_object, node_status
 from nettests.lab.topology import OS, Profile, ProxyMode, profiles
 from nettests.model.facts import ClusterFacts
-from nettests.model.node_reading import NodeReading
+from nettests.model.observation import NodeReading
 from nettests.model.versions import KubernetesVersion
 from nettests.parse.host_facts import completed
 from nettests.resources import manifests_path
