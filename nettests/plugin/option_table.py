@@ -38,7 +38,7 @@ class RunOption:
 
     @property
     def name(self) -> str:
-        """The name of its value in click and pytest."""
+        """The name of its value in click; pytest derives its own from ``pytest_flag``."""
         return self.flag.lstrip("-").replace("-", "_")
 
     @property

@@ -40,7 +40,7 @@ def add(parser: pytest.Parser) -> None:
 
 
 def _add(group: pytest.OptionGroup, option: RunOption) -> None:
-    more: dict[str, object] = {"dest": option.name, "help": option.help}
+    more: dict[str, object] = {"help": option.help}
     if not option.metavar:
         more |= {"action": "store_true"}
     elif option.many:

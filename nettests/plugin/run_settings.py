@@ -47,7 +47,7 @@ def run_options(config: pytest.Config) -> RunOptions:
         registry=option.registry,
         pull_secret=option.pull_secret,
         pre_pull=option.pre_pull,
-        trace=option.trace,
+        trace=option.trace_incidents,
         nodes=option.nodes,
         excluded_nodes=tuple(option.exclude_node),
         choice=Choice(patterns=tuple(option.check), sample=option.sample),

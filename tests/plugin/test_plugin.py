@@ -212,6 +212,13 @@ def test_a_crashed_worker_leaves_its_check_unknown(run: Runner) -> None:
     assert done.code == 6
 
 
+def test_traces_of_incidents_do_not_start_pytests_debugger(run: Runner) -> None:
+    """--trace is pytest's own option, which enters the debugger at each test: ours shares nothing with it."""
+    done = run(f"--flow={FLOW}", "--trace-incidents")
+    assert "(Pdb)" not in done.out
+    assert (done.code, set(done.verdicts.values())) == (0, {"pass"})
+
+
 def test_an_interruption_cleans_up_and_reports(run: Runner) -> None:
     """Ctrl-C ends the run with pytest's 2, removes what was deployed, and writes the documents."""
     done = run(f"--flow={FLOW}", answers={WINDOWS: "hang"}, environment={"NETTESTS_DIE": WINDOWS})
