@@ -206,7 +206,10 @@ class Tries:
         delay *= 0.5 + self._dice.random() / 2
         if time.monotonic() + delay > min(self._until, self._under_way.until):
             return False
-        return not self._under_way.over.wait(delay)
+        return self._slept(delay)
+
+    def _slept(self, seconds: float) -> bool:
+        return not self._under_way.over.wait(seconds)
 
 
 VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "HEAD": "get"}
