@@ -244,7 +244,7 @@ class Controller:
                 try:
                     session.exitstatus = self._finish(self.run, exitstatus)
                 except KeyboardInterrupt:  # what is missing follows in pytest_unconfigure
-                    self.reporter.paragraph("Error: interrupted again, while the run ended")
+                    self.reporter.paragraph("Error: interrupted while the run ended")
                     session.exitstatus = ExitCode.INTERRUPTED
 
     def _finish(self, run: Run, status: int) -> int:
@@ -318,5 +318,5 @@ class Controller:
                 self.run.close()
                 if (left := self.run.run_objects.left_behind) != before:
                     self.reporter.paragraph(f"left behind: {left}", style="bold red")
-                if not self._documented:  # a second Ctrl-C, before they were begun
+                if not self._documented:  # Ctrl-C while the run ended, before they were begun
                     end_documents(self.run.journal, self.run.judging.observations)

@@ -59,7 +59,7 @@ class Trains:
             slow = self._sent_rounds(wanted, hurried=True)
         if not any(attempt.outcome.positive for attempt in self._seen):
             self.controls.send(self.sender, self.check)
-        # All were late, and no reference shows why: repeat a request beside references.
+        # If all were late and no reference shows why, a request is repeated beside references.
         for raw in compare_if_late(self.sender, self.check, self._raws, self._references):
             (self._references if raw.purpose == REFERENCE else self._raws).append(raw)
             self._number = max(self._number, raw.attempt)
