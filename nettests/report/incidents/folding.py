@@ -146,6 +146,7 @@ def _of_queries_elsewhere(
         each.traits[Kind.SOURCE_NODE]: each
         for each in proven
         if {Kind.DNS, Kind.SOURCE_NODE} <= each.traits.keys() and each is not small
+        if each.traits.get(Kind.QUERIES_OVER) != Protocol.TCP.value
     }
     results = [around.red[check] for check in small.checks] if silent else []
     nodes = {result.check.source.node for result in results if result.check}
