@@ -1,9 +1,10 @@
 """All parts of ``make test``, whatever becomes of one of them, and one summary at the end.
 
 Parts are lint, types and import contracts, the unit tests of a copy without ``nettests/lab`` beside them, and the
-tests that need the lab; ``--all`` runs the nightly ones among these too (``make test-all``). Each runs to its end;
-then a table says which failed and where the time went, and the last line counts the tests of all parts. It
-installs nothing: ``scripts/bootstrap.py`` does.
+tests that need the lab; ``--all`` runs the nightly ones among these too (``make test-all``). Each runs to its end.
+If few tests of a part failed, they run once more, without others beside them: one that passes then depends on
+what ran around it, is named as unsteady, and does not fail the part. A table says which part failed and where the
+time went, and the last line counts the tests of all parts. It installs nothing: ``scripts/bootstrap.py`` does.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -26,7 +27,10 @@ BIN = Path(sys.executable).parent
 SHOWN_FAILURES = 6
 SHOWN_SLOW = 10
 SHOWN_LINES = 12
+SECOND_TRIES = 4
+"""At most so many failed tests of a part are run again; more are no accident."""
 MARK = "mark.lab"
+GROUP = re.compile(r"@[^\]]*$")
 REASON = re.compile(r"E  |[ |]*[\w.]+(Error|Warning)\b")
 """What pytest says of an error, those within groups among it."""
 
@@ -56,6 +60,8 @@ class Part:
 
     name: str
     argv: tuple[str, ...]
+    paths: tuple[str, ...] = ()
+    """The folders and files to be tested; all that pytest finds by itself if empty."""
     counted: bool = False
     beside: bool = False
     """Whether it runs while the first part that is not so does; its output comes in one piece."""
@@ -71,6 +77,10 @@ class Ended:
     counts: Counts | None
     failures: tuple[str, ...] = ()
     """Of each failed test its name, and the reasons."""
+    failed: tuple[str, ...] = ()
+    """Their node ids."""
+    unsteady: tuple[str, ...] = ()
+    """The same as ``failures`` of tests that passed at a second try."""
     times: tuple[tuple[str, float], ...] = ()
     """Of each test file, or class in one, the seconds that its tests took together."""
 
@@ -93,7 +103,8 @@ def parts_of(workers: str, *, everything: bool) -> tuple[Part, ...]:
         ),
         Part(
             name="tests with the lab",
-            argv=(python, "-m", "pytest", "-n", workers, *lab, *lab_paths()),
+            argv=(python, "-m", "pytest", "-n", workers, *lab),
+            paths=tuple(lab_paths()),
             counted=True,
         ),
     )
@@ -121,12 +132,34 @@ def run_all(parts: Sequence[Part]) -> list[Ended]:
 
 
 def run(part: Part) -> Ended:
+    """Run one part to its end, and what failed once more if it is little."""
+    ended = run_once(part)
+    if not 0 < len(ended.failed) <= SECOND_TRIES:
+        return ended
+    alone = replace(part, name=f"{part.name}: a second try", paths=(*ended.failed, "-n", "0"))
+    again = run_once(alone)
+    if again.code or ended.counts is None:
+        return replace(ended, seconds=ended.seconds + again.seconds)
+    passed = ended.counts.passed + len(ended.failed)
+    return replace(
+        ended,
+        code=0,
+        seconds=ended.seconds + again.seconds,
+        counts=replace(ended.counts, passed=passed, failed=0),
+        failures=(),
+        unsteady=ended.failures,
+    )
+
+
+def run_once(part: Part) -> Ended:
     """Run one part to its end; its output goes where this script's goes, that of a part beside others when it ended."""
     if not part.beside:
         print(f"\n== {part.name}", flush=True)  # noqa: T201 - a script for people
     with tempfile.TemporaryDirectory(prefix="nettests-tests-") as folder:
         junit = Path(folder) / "counted.xml"
-        argv = (*part.argv, f"--junit-xml={junit}") if part.counted else part.argv
+        argv = (*part.argv, *part.paths)
+        if part.counted:
+            argv = (*argv, f"--junit-xml={junit}")
         began = time.monotonic()
         ran = subprocess.run(
             argv,
@@ -146,6 +179,7 @@ def run(part: Part) -> Ended:
             seconds=seconds,
             counts=read_counts(junit),
             failures=read_failures(junit),
+            failed=read_failed(junit),
             times=read_times(junit),
         )
 
@@ -186,6 +220,17 @@ def read_failures(junit: Path) -> tuple[str, ...]:
     return tuple(failures)
 
 
+def read_failed(junit: Path) -> tuple[str, ...]:
+    """Return each failed test's node id, without the group that pytest-xdist adds to its name."""
+    cases = ET.parse(junit).getroot().iter("testcase") if junit.is_file() else ()  # noqa: S314 - pytest's own file
+    failed = [
+        f"{case.get('classname', '').replace('.', '/')}.py::{GROUP.sub('', case.get('name', ''))}"
+        for case in cases
+        if case.find("failure") is not None or case.find("error") is not None
+    ]
+    return tuple(dict.fromkeys(failed))
+
+
 def read_times(junit: Path) -> tuple[tuple[str, float], ...]:
     """Return how long the tests of each file, or class in one, took together with their fixtures."""
     times: dict[str, float] = {}
@@ -211,6 +256,7 @@ def summary(ended: Sequence[Ended]) -> str:
     pytest that was killed) counts as one failure.
     """
     failures = [failure for result in ended for failure in result.failures]
+    unsteady = [f"UNSTEADY {said}" for result in ended for said in result.unsteady]
     lines = [
         f"{'ok' if not result.code else 'FAILED':8}{result.part.name:24}{result.seconds:6.0f} s  {result.counts or ''}".rstrip()
         for result in ended
@@ -220,7 +266,7 @@ def summary(ended: Sequence[Ended]) -> str:
         total += result.counts or Counts()
         if result.code and not (result.counts and result.counts.failed):
             total += Counts(failed=1)
-    return "\n".join([*failures[:SHOWN_FAILURES], *slowest(ended), *lines, str(total)])
+    return "\n".join([*failures[:SHOWN_FAILURES], *unsteady, *slowest(ended), *lines, str(total)])
 
 
 def main(arguments: Iterable[str]) -> int:

@@ -22,7 +22,7 @@ from nettests.model.observation import Attempt, Raw
 from nettests.model.question import Trait
 from nettests.model.retransmission import PROMPT_SECONDS, SYN_AGAIN
 from nettests.model.words import Outcome, Protocol, Question
-from nettests.parse.overload import FEWEST_REFERENCES, REFERENCE, Carried, carried, overlaps
+from nettests.parse.overload import FEWEST_REFERENCES, REFERENCE, ROUNDED, Carried, carried, overlaps
 from nettests.parse.read import read_raw
 
 UNCLEAR = "trains of connections took a second longer than others beside them"
@@ -109,7 +109,7 @@ def _waited(trains: Sequence[Raw], least: float) -> list[Raw]:
         and any(
             raw.elapsed >= other_raw.elapsed + least
             for other_raw, other, way in read
-            if other.tries >= seen.tries and overlaps(way, raw)
+            if other.tries >= seen.tries and overlaps(way, raw, ROUNDED)
         )
     ]
 

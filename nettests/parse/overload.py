@@ -34,6 +34,8 @@ FEWEST_CHECKS = 3
 PROMPT_ONE_IN = 20
 """At most one in so many was prompt: usually none on an overloaded probe, at least one in ten on lossy paths
 (measured)."""
+ROUNDED = 0.002
+"""Records of requests are rounded to the millisecond: one that began in it as another ended was not beside it."""
 REQUESTS = frozenset({"dial", "http"})
 """Tools that answer in milliseconds; processes start in a second or two on Windows, and ``ping`` awaits echoes."""
 
@@ -69,9 +71,9 @@ def lies_within(other: Carried, raw: Raw) -> bool:
     return raw.started < other.started and other.started + other.elapsed < raw.started + raw.elapsed
 
 
-def overlaps(other: Carried, raw: Raw) -> bool:
-    """Whether both were under way at the same time."""
-    return _shared(other, raw) > 0
+def overlaps(other: Carried, raw: Raw, least: float = 0.0) -> bool:
+    """Whether both were under way at the same time, for longer than ``least`` seconds."""
+    return _shared(other, raw) > least
 
 
 def _shared(other: Carried, raw: Raw) -> float:

@@ -17,7 +17,7 @@ from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Protocol
 from nettests.parse.late_answers import by_itself, late
 from nettests.parse.lost_packets import BESIDE, SLOW_TRIES, unclear_trains
-from nettests.parse.overload import REFERENCE
+from nettests.parse.overload import REFERENCE, ROUNDED
 from nettests.parse.read import read_raw
 from nettests.probes.controls import Controls
 from nettests.probes.pending import Pending, begin, results
@@ -72,7 +72,7 @@ class Trains:
 
         A busy probe slows them too, but usually only briefly; the rest is then sent later.
         """
-        longest = None if hurried else max(1, int(TRAIN_SECONDS / self._typical()))
+        longest = None if hurried else max(1, int(TRAIN_SECONDS / max(self._typical(), ROUNDED)))
         for trains in rounds(tries - self._tries, self.check.action.protocol, longest):
             if not self._sent(trains) or self._decided():
                 return False

@@ -23,7 +23,7 @@ def pytest_part(folder: Path, text: str) -> script.Part:
         "--rootdir",
         str(folder),
     )
-    return script.Part(name="tests", argv=(*argv, str(folder)), counted=True)
+    return script.Part(name="tests", argv=argv, paths=(str(folder),), counted=True)
 
 
 def test_a_part_that_fails_does_not_keep_others_from_running(
@@ -76,6 +76,53 @@ def test_b():
     assert "assert (6 * 7) == 41" in said
     assert "ResourceWarning: unclosed <thing>" in said
     assert said.index("unclosed") < said.index("FAILED  tests")
+
+
+ONCE = """
+import pathlib, pytest
+@pytest.mark.parametrize("case", ["a", "b@c"])
+def test_once(case):
+    ran = pathlib.Path(__file__).with_name(case)
+    failed = not ran.exists()
+    ran.touch()
+    assert not failed, "not before a second try"
+"""
+
+
+def test_a_test_that_passes_alone_is_named_and_fails_no_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs once more by itself; the summary says that it is unsteady, and why it had failed."""
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    ended = script.run(pytest_part(tmp_path, ONCE))
+    assert ended.failed == ("test_it.py::test_once[a]", "test_it.py::test_once[b@c]")
+    assert (ended.code, str(ended.counts)) == (0, "2 passed, 0 failed, 0 skipped")
+    said = script.summary([ended])
+    assert said.count("UNSTEADY test_it::test_once") == 2
+    assert "not before a second try" in said
+
+
+def test_what_fails_again_or_much_of_it_fails_the_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that fails twice is a failure, with all that failed beside it; five are not tried again."""
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    ended = script.run(pytest_part(tmp_path, f"{ONCE}\ndef test_b(): assert False"))
+    assert (ended.code, str(ended.counts)) == (1, "0 passed, 3 failed, 0 skipped")
+    (tmp_path / "a").unlink()
+    many = ONCE.replace('["a", "b@c"]', '["d", "e", "f", "g", "h"]')
+    ended = script.run(pytest_part(tmp_path, many))
+    assert (ended.code, len(ended.failed), ended.unsteady) == (1, 5, ())
+
+
+def test_a_group_of_workers_is_no_part_of_a_tests_id(tmp_path: Path) -> None:
+    """pytest-xdist writes it behind the name; a second try takes the name that pytest knows."""
+    junit = tmp_path / "junit.xml"
+    junit.write_text(
+        '<testsuites><testcase classname="tests.lab.test_a" name="test_b[x]@/home/a/tests/lab/test_a.py">'
+        "<error/></testcase></testsuites>"
+    )
+    assert script.read_failed(junit) == ("tests/lab/test_a.py::test_b[x]",)
 
 
 def test_the_summary_says_which_test_files_took_longest(tmp_path: Path) -> None:

@@ -91,6 +91,16 @@ def test_a_lost_syn_shows_on_a_path_that_takes_its_time() -> None:
     assert told.startswith("3 of 14 trains")
 
 
+def test_a_train_that_began_as_another_ended_was_not_beside_it() -> None:
+    """Times are rounded to the millisecond: 1.114 and 1.105 s make a little more than 2.219."""
+    first = [replace(raw, started=1.114) for raw in trains([1.105] * 4)]
+    then = [replace(raw, started=2.219, attempt=raw.attempt + 4) for raw in trains([0.03] * 8)]
+    references = [replace(raw, started=raw.started - 19) for raw in AT_ONCE]
+    assert late_trains(COUNTING, [*first, *then, *references]) is None
+    beside = [replace(raw, started=2.216) for raw in then]
+    assert late_trains(COUNTING, [*first, *beside, *references]) is not None
+
+
 def test_only_trains_of_connections_are_looked_at() -> None:
     """Of another question nothing is told, and a train whose channel broke is none."""
     raws = [*trains(EASY, [*EASY[:6], 1.05, 2.04]), *AT_ONCE]

@@ -26,7 +26,9 @@ class _Listening(ThreadingHTTPServer):
     request_queue_size = 128  # as agnhost's: with five the kernel drops SYNs of a train, which come again a second later
 
 
-_numbers = itertools.count(os.getpid() % 200 * 250 + 2)
+_worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+# Two networks for each worker of pytest-xdist: counted from the process alone, one's addresses would run into the next's.
+_numbers = itertools.count(_worker % 32 * 125_000 + os.getpid() % 250 * 250 + 2)
 
 
 REFUSED = (

@@ -19,8 +19,9 @@ from nettests.parse.idle import Fate, fate, opened, refused
 from nettests.probes.client_scripts import ECHO, TRIALS, WEB
 
 BASH, BUSYBOX = shutil.which("bash"), shutil.which("busybox")
-PATIENCE = 10.0
-REPLY = 1
+PATIENCE = 15.0
+REPLY, SILENCE = 10, 3
+"""Seconds that a client waits for an answer that comes, on a busy machine too, and for one that does not."""
 needs_bash = pytest.mark.skipif(BASH is None, reason="there is no bash here")
 needs_busybox = pytest.mark.skipif(BUSYBOX is None, reason="there is no busybox here")
 
@@ -113,8 +114,8 @@ def reset_after_a_word(connection: socket.socket) -> None:
 
 
 def close(connection: socket.socket) -> None:
-    """End a connection in order."""
-    connection.close()
+    """End a connection in order, and take what comes after: closing over an unread word would be a reset."""
+    connection.shutdown(socket.SHUT_WR)
 
 
 @needs_bash
@@ -128,7 +129,7 @@ def test_words_come_back_from_busybox() -> None:
         try:
             deadline = time.monotonic() + PATIENCE
             while time.monotonic() < deadline:
-                with speaking(port, seconds=int(PATIENCE)) as client:
+                with speaking(port) as client:
                     client.hear(lambda said: opened(said) or refused(said))
                     if opened(client.said):
                         assert [client.say(word) for word in ("before", "after")] == [
@@ -158,7 +159,8 @@ def test_the_end_of_a_connection_is_told(
     act: Callable[[socket.socket], None], becomes: Fate
 ) -> None:
     """Silence, resets and an orderly end are told apart, whenever they happen."""
-    with serving(act) as port, speaking(port) as client:
+    seconds = SILENCE if becomes is Fate.SILENT else REPLY
+    with serving(act) as port, speaking(port, seconds=seconds) as client:
         assert client.say("before") is Fate.ANSWERED
         assert client.say("after") is becomes
 
@@ -241,9 +243,9 @@ def web_serving(answers: list[bytes], act: Callable[[socket.socket], None]) -> I
 
 
 @contextmanager
-def requesting(port: int) -> Iterator[Client]:
-    """Run the Linux client that speaks HTTP."""
-    *words, _name = WEB.words(OS.LINUX, "127.0.0.1", port, REPLY)
+def requesting(port: int, *, seconds: int = REPLY) -> Iterator[Client]:
+    """Run the Linux client that speaks HTTP, which waits so long for each answer."""
+    *words, _name = WEB.words(OS.LINUX, "127.0.0.1", port, seconds)
     with subprocess.Popen(
         [*words, "web:80"],
         stdin=subprocess.PIPE,
@@ -301,7 +303,8 @@ def test_the_end_of_a_web_connection_is_told(
         act(connection)
         over.set()
 
-    with web_serving([OK], then) as port, requesting(port) as client:
+    seconds = SILENCE if becomes is Fate.SILENT else REPLY
+    with web_serving([OK], then) as port, requesting(port, seconds=seconds) as client:
         assert client.say("before") is Fate.ANSWERED
         assert over.wait(PATIENCE)
         time.sleep(0.1)  # loopback has delivered it
