@@ -5,7 +5,7 @@ A node's vantage is a hostNetwork pod on Linux and a HostProcess container on Wi
 
 from nettests.model.expectation import Source
 from nettests.model.words import Outcome, Protocol, TargetKind, VantageKind
-from nettests.plan import Matrix, flow
+from nettests.plan import Matrix, Members, flow
 
 NETWORKING = Source(
     document="Kubernetes documentation, Networking on Windows", section="Network modes"
@@ -24,6 +24,7 @@ VIRTUAL_IPS = Source(
     source=VantageKind.NODE,
     target=TargetKind.POD_IP,
     matrix=Matrix.PAIRS,
+    members=Members.EACH_PAIR,
     each_family=True,
     facts=(
         "flow-node-local-pod",
@@ -44,6 +45,7 @@ def test_node_to_pod() -> None:
     source=VantageKind.POD,
     target=TargetKind.NODE_IP,
     matrix=Matrix.PAIRS,
+    members=Members.EACH_PAIR,
     each_family=True,
     facts=("flow-pod-own-node", "flow-pod-other-node"),
     sources=(NETWORKING,),

@@ -276,10 +276,11 @@ def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | N
 def by_itself(check: Check, raws: Sequence[Raw], answers: Sequence[Raw]) -> str | None:
     """Say how fast the probe answered reference requests meanwhile, if it did at once.
 
-    A busy machine may take longer, as long as it is negligible compared with the delay.
+    A busy machine may take longer, as long as it is negligible compared with the least delay.
     """
     last = max(answers, key=lambda raw: raw.attempt)
-    at_once = max(PROMPT_SECONDS, (_of_one(last) - (limit(check) or 0)) / NEXT_TO_NOTHING)
+    least = min(map(_of_one, answers))
+    at_once = max(PROMPT_SECONDS, (least - (limit(check) or 0)) / NEXT_TO_NOTHING)
     itself = [
         raw.elapsed
         for raw in raws

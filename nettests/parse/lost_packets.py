@@ -22,7 +22,14 @@ from nettests.model.observation import Attempt, Raw
 from nettests.model.question import Trait
 from nettests.model.retransmission import PROMPT_SECONDS, SYN_AGAIN
 from nettests.model.words import Outcome, Protocol, Question
-from nettests.parse.overload import FEWEST_REFERENCES, REFERENCE, ROUNDED, Carried, carried, overlaps
+from nettests.parse.overload import (
+    FEWEST_REFERENCES,
+    REFERENCE,
+    ROUNDED,
+    Carried,
+    carried,
+    overlaps,
+)
 from nettests.parse.read import read_raw
 
 UNCLEAR = "trains of connections took a second longer than others beside them"

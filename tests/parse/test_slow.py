@@ -62,6 +62,13 @@ def test_a_busy_probe_hides_no_path_that_is_later_by_far() -> None:
     assert slow(check(), [*own, *itself(own, 1.1, 1.2, 1.3)], ()) is None
 
 
+def test_a_path_is_as_late_as_its_soonest_answer() -> None:
+    """Beside one of 1.0 s a probe that takes a second for itself was not prompt, whatever the last answer took."""
+    own = answers(1.004, 5.403)
+    assert slow(check(), [*own, *itself(own, 1.798, 1.011, 1.084, 1.193)], ()) is None
+    assert slow(check(), [*own, *itself(own, 0.2, 0.24)], ()) is not None
+
+
 @pytest.mark.parametrize("elapsed", [(0.6, 1.1), (0.004, 0.6), (0.004,), ()])
 def test_a_slow_way_to_the_probe_is_no_slow_path(elapsed: Sequence[float]) -> None:
     """Where the probe does not answer at once for itself, twice, nothing is said of the path: a machine may be busy."""

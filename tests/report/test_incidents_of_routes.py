@@ -8,7 +8,7 @@ import pytest
 from nettests.model.check import Check
 from nettests.model.facts import known
 from nettests.model.observation import ControlResult
-from nettests.model.words import Question, TargetKind, VantageKind, Verdict
+from nettests.model.words import Protocol, Question, TargetKind, VantageKind, Verdict
 from nettests.report import Results, build_results
 from nettests.report.incidents import find_incidents
 from nettests.report.incidents.traits import targets_service
@@ -85,6 +85,27 @@ def test_a_missing_way_back_is_named_as_such(quiet: Results) -> None:
     """Answers to Pods of the source node are lost; its own address is answered."""
     found = broken(quiet, missing(OTHER_WIN, WIN)).incidents
     assert found[0].traits == {"pod-route": f"{OTHER_WIN} → {WIN}"}
+
+
+@pytest.mark.parametrize("protocols", [set(Protocol), {Protocol.UDP}])
+def test_packets_between_a_host_and_the_pods_of_another_node_are_named(
+    quiet: Results, protocols: set[Protocol]
+) -> None:
+    """Either may send first; Pods of both nodes reach each other, and NodePorts of that host are only translated there."""
+
+    hosts = {TargetKind.NODE_IP, TargetKind.NODE_CLOSED_PORT}
+
+    def struck(check: Check) -> bool:
+        source, target = check.source, check.target
+        sends = (source.kind, source.node, target.node) == (VantageKind.NODE, WIN, LINUX)
+        answers = (source.kind, source.node, target.node) == (VantageKind.POD, LINUX, WIN)
+        between = (sends and target.kind in PODS) or (answers and target.kind in hosts)
+        return between and check.action.protocol in protocols
+
+    (found,) = broken(quiet, struck).incidents
+    carried = "UDP packets" if protocols == {Protocol.UDP} else "Packets"
+    assert found.cause == f"{carried} between {WIN} itself and Pods of {LINUX} get no answer"
+    assert "by the node's own address" in found.next_step
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,8 @@ _OF_THE_WAY = frozenset(
         *(Kind.PLACEMENT, Kind.NODE, Kind.REMOTE_NODE, Kind.SOURCE_NODE, Kind.TARGET_NODE),
         *(
             *(Kind.LINK, Kind.DIRECTION, Kind.POD_PAIR, Kind.POD_ROUTE, Kind.POD_NETWORK),
-            *(Kind.LEFT, Kind.ENTERED, Kind.HOST, Kind.HOST_SENDS, Kind.OUTSIDE),
-            *(Kind.ADDRESSED, Kind.ADDRESSED_BY, Kind.FORWARDED),
+            *(Kind.LEFT, Kind.ENTERED, Kind.HOST, Kind.HOST_SENDS, Kind.HOST_PAIR),
+            *(Kind.ADDRESSED, Kind.ADDRESSED_BY, Kind.FORWARDED, Kind.OUTSIDE),
         ),
     }
 )
@@ -86,6 +86,10 @@ def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
         traits |= frozenset(replies(result.planned, result.planned.target.backends, nodes))
     if green and (not targets_service(result.planned) or result.planned.target.existing):
         traits = _as_old_rules_show(traits)
+    translated = {TargetKind.HOSTPORT, TargetKind.HOSTPORT_BOUND}
+    if green and (targets_service(result.planned) or result.planned.target.kind in translated):
+        # Translated packets do not come from or to the host's own programs.
+        traits = frozenset(trait for trait in traits if trait.kind is not Kind.HOST_PAIR)
     if green and result.planned.placement is Placement.NOWHERE:
         traits = frozenset(trait for trait in traits if trait.kind not in _OF_THE_WAY)
     return Evidence(check=result.id, traits=traits, red=red, green=green)

@@ -273,7 +273,7 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         rest.pop(Kind.PROTOCOL, None)  # already in the sentence
     else:
         carried = f"{_named(of[Kind.PROTOCOL])} packets" if Kind.PROTOCOL in of else "Packets"
-    if Kind.TARGET in of and {Kind.ENTERED, Kind.NODE} & of.keys():
+    if Kind.TARGET in of and {Kind.ENTERED, Kind.NODE, Kind.DIRECTION} & of.keys():
         return _path_subject(rest, carried)
     for kind, text in _SUBJECTS.items():
         if kind in rest:

@@ -57,7 +57,7 @@ class Kind(StrEnum):
     POD_ROUTE = "pod-route"
     """Two nodes: the first sends to Pod addresses on the second."""
     POD_PAIR = "pod-pair"
-    """Two nodes, one of which sends to Pod addresses on the other; unknown which."""
+    """The same, if it is unknown which of them."""
     SOME_PODS = "some-pods"
     """Pods of the run: what other evidence reaches on their nodes, such as the cluster DNS, is another Pod or the node."""
     FORWARDED = "forwarded"
@@ -68,6 +68,8 @@ class Kind(StrEnum):
     """A node that itself exchanges packets with Pods of other nodes, at its own address."""
     HOST_SENDS = "host-sends"
     """A node that itself sends first to Pods of other nodes; what they send first may be translated on the way."""
+    HOST_PAIR = "host-pair"
+    """Two nodes: one that itself exchanges packets with Pods of the other."""
     ADDRESSED = "addressed"
     """A node at whose own address others send packets, whichever port or Service it stands for."""
     ADDRESSED_BY = "addressed-by"
@@ -300,6 +302,7 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
             yield Kind.ADDRESSED, target.node
             yield Kind.ADDRESSED_BY, f"{source.node} → {target.node}"
         yield Kind.HOST, _host(check)
+        yield Kind.HOST_PAIR, _host_and_pods(check)
         yield Kind.HOST_SENDS, _host(check) if source.kind is VantageKind.NODE else ""
         if _dials_pods(check):
             yield from ((trait.kind, trait.value) for trait in pod_route(source.node, target.node))
@@ -327,11 +330,18 @@ def _at_own_address(check: Check) -> bool:
 
 
 def _host(check: Check) -> str:
-    source, target = check.source, check.target
-    if source.kind is VantageKind.NODE and _dials_pods(check):
-        return source.node or ""
-    reached = source.kind is VantageKind.POD and target.kind is TargetKind.NODE_IP
-    return (target.node or "") if reached else ""
+    if check.source.kind is VantageKind.NODE and _dials_pods(check):
+        return check.source.node or ""
+    reached = check.source.kind is VantageKind.POD and check.target.kind is TargetKind.NODE_IP
+    return (check.target.node or "") if reached else ""
+
+
+def _host_and_pods(check: Check) -> str:
+    host, pods = check.source.node, check.target.node
+    if check.source.kind is VantageKind.NODE and _dials_pods(check):
+        return f"{host} itself and Pods of {pods}"
+    reached = check.source.kind is VantageKind.POD and _at_own_address(check)
+    return f"{pods} itself and Pods of {host}" if reached else ""
 
 
 def pod_route(start: str, end: str) -> Iterator[Trait]:

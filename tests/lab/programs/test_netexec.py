@@ -6,6 +6,7 @@ import socket
 from typing import Any
 from urllib.parse import urlencode
 
+from nettests.lab.network import nft
 from nettests.lab.programs.agnhost import endpoints
 from nettests.lab.programs.golang.requests import Request
 from tests.lab.programs import worlds
@@ -56,6 +57,24 @@ async def test_no_snat_test_needs_its_addresses(world: World) -> None:
     ended = await finish(world.pod, ["agnhost", "no-snat-test"])
     assert ended.code == 1
     assert ended.stderr == "POD_IP env var was not present in the environment\n"
+
+
+@in_world()
+async def test_an_answer_that_cannot_be_sent_ends_the_server(world: World) -> None:
+    """As ``assertNoError`` does: exit code 1, and the log names client and system call."""
+    running = await world.serve(world.pod, ["agnhost", "netexec"], [8080, 8081])
+    drop = "add table ip local; add chain ip local out { type filter hook output priority 0; };"
+    nft.load(
+        world.pod.namespace.fd,
+        f"{drop} add rule ip local out ip daddr 10.244.2.5 udp sport 8081 drop",
+    )
+    loop = asyncio.get_running_loop()
+    with world.peer.namespace.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        await loop.sock_sendto(client, b"hostname", ("10.244.1.2", 8081))
+        assert await running.task == 1
+    said = running.stderr.decode()
+    assert "Error occurred: failed to write to UDP client 10.244.2.5:" in said
+    assert said.endswith(": sendto: operation not permitted\n")
 
 
 @in_world()

@@ -86,23 +86,32 @@ class DatagramServer:
             ) from error
         await self._log(f"Started UDP server on port {address} {self._port}")
 
-    def start(self) -> list["asyncio.Task[None]"]:
-        """Serve every bound address in its own task."""
-        return [asyncio.create_task(self._serve(sock)) for sock in self._sockets]
+    def start(self, leaving: Exit) -> list["asyncio.Task[None]"]:
+        """Serve every bound address in its own task; an answer that cannot be sent ends the process (``assertNoError``)."""
+        return [asyncio.create_task(self._serve(sock, leaving)) for sock in self._sockets]
 
     def close(self) -> None:
         """Close the sockets."""
         for sock in self._sockets:
             sock.close()
 
-    async def _serve(self, sock: socket.socket) -> None:
+    async def _serve(self, sock: socket.socket, leaving: Exit) -> None:
         loop = asyncio.get_running_loop()
         while True:
             data, peer = await loop.sock_recvfrom(sock, _DATAGRAM)
             reply = await self._reply(data, transport.text(peer))
             if reply is not None:
-                with contextlib.suppress(ConnectionError):
+                try:
                     await loop.sock_sendto(sock, reply.encode(), peer)
+                except OSError as error:
+                    machine, client = self._process.machine, transport.text(peer)
+                    text = call_text(machine.os, Call.SEND_TO, error, machine.message_locale)
+                    way = f"write udp {transport.join('::', self._port)}->{client}"
+                    await self._log(
+                        f"Error occurred: failed to write to UDP client {client}:{way}: {text}"
+                    )
+                    leaving.code = 1
+                    leaving.wanted.set()
 
     async def _reply(self, data: bytes, peer: str) -> str | None:
         command = data.decode(errors="replace").strip().lower()
@@ -156,7 +165,7 @@ async def _serve(process: Process, options: Parsed) -> int:
             for address in _listen_addresses(options["udp-listen-addresses"]):
                 await datagrams.listen(address)
         web = web_server(process, answer, port, tls=_tls(options), on_plain=on_plain)
-        work = [asyncio.create_task(web.serve()), *datagrams.start()]
+        work = [asyncio.create_task(web.serve()), *datagrams.start(endpoints.exit)]
         try:
             return await _until_exit(process, options, endpoints.exit, web)
         finally:

@@ -33,9 +33,15 @@ class Call(StrEnum):
     READ = "read"
     WRITE = "write"
     BIND = "bind"
+    SEND_TO = "sendto"
 
 
-_WINDOWS_CALLS = {Call.CONNECT: "connectex", Call.READ: "wsarecv", Call.WRITE: "wsasend"}
+_WINDOWS_CALLS = {
+    Call.CONNECT: "connectex",
+    Call.READ: "wsarecv",
+    Call.WRITE: "wsasend",
+    Call.SEND_TO: "wsasendto",
+}
 
 _WINSOCK: Mapping[str, Mapping[str, Any]] = read_yaml(__package__, "winsock.yaml")
 
