@@ -36,7 +36,6 @@ def cause(of: dict[Kind, str]) -> str:
         ({K.PLACEMENT: "same-node", K.PROTOCOL: "udp"}, "UDP packets within a node"),
         ({K.PLACEMENT: "outside"}, "Packets out of the cluster"),
         ({K.FAMILY: "IPv6"}, "IPv6 packets"),
-        ({K.FAMILY: "IPv6", K.PROTOCOL: "tcp"}, "IPv6 TCP packets"),
         ({K.VANTAGE: "node"}, "Connections from nodes themselves"),
         ({K.VANTAGE: "external"}, "Connections from outside"),
         ({K.VANTAGE: "pod"}, "Connections from Pods"),

@@ -8,7 +8,7 @@ import pytest
 from nettests.model.check import Check
 from nettests.model.facts import known
 from nettests.model.observation import ControlResult
-from nettests.model.words import Protocol, Question, TargetKind, VantageKind, Verdict
+from nettests.model.words import Family, Protocol, Question, TargetKind, VantageKind, Verdict
 from nettests.report import Results, build_results
 from nettests.report.incidents import find_incidents
 from nettests.report.incidents.traits import targets_service
@@ -23,10 +23,12 @@ from tests.report.test_incidents import (
     WIN,
     Trouble,
     broken,
+    crossing,
     holding,
     on_path,
 )
 
+IPV6 = Family.IPV6
 SERVICE = "svc-server-windows-1-2"
 PODS = {TargetKind.POD_IP, TargetKind.POD_NAME, TargetKind.POD_CLOSED_PORT}
 
@@ -106,6 +108,38 @@ def test_packets_between_a_host_and_the_pods_of_another_node_are_named(
     carried = "UDP packets" if protocols == {Protocol.UDP} else "Packets"
     assert found.cause == f"{carried} between {WIN} itself and Pods of {LINUX} get no answer"
     assert "by the node's own address" in found.next_step
+
+
+def in_both_families(results: Results) -> Results:
+    """Return the results with each check of a path once more, over IPv6."""
+    again = [
+        replace(
+            one,
+            check=replace(check, id=f"{check.id}/ipv6", action=replace(check.action, family=IPV6)),
+        )
+        for one in results.checks
+        if (check := one.check) is not None and one.ran and on_path(check)
+    ]
+    return replace(results, checks=(*results.checks, *again))
+
+
+@pytest.mark.parametrize("family", Family)
+def test_what_one_address_family_loses_is_not_cleared_by_the_other(
+    quiet: Results, family: Family
+) -> None:
+    """Between two nodes, or at all: the sentence says over which; where both are struck it says of neither."""
+    both, at_link = in_both_families(quiet), crossing(WIN, OTHER_WIN)
+
+    def alone(check: Check) -> bool:
+        return at_link(check) and check.action.family is family
+
+    words = f"{WIN} and {OTHER_WIN} get no answer"
+    assert broken(both, alone).incidents[0].cause == (
+        f"Packets between {words}, over {family.value} alone"
+    )
+    assert broken(both, at_link).incidents[0].cause == f"Packets between {words}"
+    everywhere = broken(both, lambda check: on_path(check) and check.action.family is family)
+    assert everywhere.incidents[0].cause == f"{family.value} packets get no answer"
 
 
 @pytest.mark.parametrize(

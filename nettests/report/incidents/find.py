@@ -32,7 +32,7 @@ from nettests.report.incidents.phrases import (
     cause_of_loss,
     cause_of_slowness,
 )
-from nettests.report.incidents.search import RED, Evidence, Explanation, explain
+from nettests.report.incidents.search import RED, Evidence, Explanation, explain, of_families
 from nettests.report.incidents.slowness import (
     Slowness,
     beside_single_queries,
@@ -61,8 +61,9 @@ def find_incidents(
     if not red:
         return ()
     nodes = nodes_of_pods([result.planned for result in ran], facts)
-    evidence = [evidence_of(result, nodes) for result in ran]
-    besides = [*_besides(ran, red, evidence, nodes)]
+    found = [evidence_of(result, nodes) for result in ran]
+    evidence = of_families(found, found)
+    besides = of_families(_besides(ran, red, evidence, nodes), found)
     ways = [way for result in red.values() for way in way_of_new_pods(result)]
     besides += ways
     dns_node = node_of_dns(facts)

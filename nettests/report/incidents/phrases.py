@@ -57,10 +57,13 @@ def cause_of(
 
     ``smaller_arrive`` is whether a green check proves the same path for less than what failed.
     """
+    of_family = [trait for trait in traits if trait.kind is Kind.FAMILY and len(traits) > 1]
+    traits = [trait for trait in traits if trait not in of_family]
     sentence = _cause_of(traits, results)
     sizes = [trait.value for trait in traits if trait.kind is Kind.SIZE]
     if sizes and smaller_arrive and not limits_of(results) and UNJUDGED not in sentence:
         sentence += "; shorter ones do" if MEBIBYTE in sizes else "; small ones arrive"
+    sentence += "".join(f", over {trait.value} alone" for trait in of_family)
     plain = UNJUDGED in sentence and not any(trait.kind in _OF_ONE for trait in traits)
     why = untrusted.shared_reason(results) if plain else ""
     return f"{sentence} ({why})" if why and why not in sentence else sentence
@@ -320,8 +323,7 @@ def _path_subject(of: dict[Kind, str], carried: str) -> str:
         of.pop(Kind.PROTOCOL, None)
         return f"{carried} {where}{_where(of)}"
     if Kind.FAMILY in of:
-        packets = carried if of.pop(Kind.PROTOCOL, None) else carried.lower()
-        return f"{of.pop(Kind.FAMILY)} {packets}{_where(of)}"
+        return f"{of.pop(Kind.FAMILY)} {carried.lower()}{_where(of)}"
     if Kind.VANTAGE in of:
         return f"Connections from {_STARTS.get(of.pop(Kind.VANTAGE), 'the API')}{_where(of)}"
     of.pop(Kind.PROTOCOL, None)

@@ -8,7 +8,7 @@ first of ``SHAPES``.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from nettests.model.check_id import member_of
@@ -119,8 +119,19 @@ def _candidates(evidence: Sequence[Evidence]) -> tuple[_Candidate, ...]:
 
 
 def _combinations(traits: Iterable[Trait]) -> Iterable[tuple[int, tuple[Trait, ...]]]:
+    """Yield the combinations, each for any address family, and for the check's own alone."""
     by_kind = grouped((trait.kind, trait) for trait in sorted(traits))
+    family = tuple(by_kind.get(Kind.FAMILY, ()))
     for place, shape in enumerate(SHAPES):
         if all(kind in by_kind for kind in shape):
             for chosen in product(*(by_kind[kind] for kind in shape)):
                 yield place, chosen
+                if family and Kind.FAMILY not in shape:
+                    yield place + len(SHAPES), (*chosen, *family)
+
+
+def of_families(clues: Iterable[Evidence], among: Iterable[Evidence]) -> list[Evidence]:
+    """Return clues with address families as traits only if there are two ``among`` a run's evidence."""
+    families = {trait for clue in among for trait in clue.traits if trait.kind is Kind.FAMILY}
+    of = families if len(families) < 2 else frozenset()
+    return [replace(clue, traits=clue.traits - of) for clue in clues]

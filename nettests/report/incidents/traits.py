@@ -13,7 +13,7 @@ from typing import assert_never
 from nettests.model.check import FIRST_PACKETS, Check
 from nettests.model.payload import SIXTY_FOUR_KIB
 from nettests.model.target_kinds import Location, Naming, Proxy
-from nettests.model.words import OS, Family, Placement, Protocol, Question, TargetKind, VantageKind
+from nettests.model.words import OS, Placement, Protocol, Question, TargetKind, VantageKind
 from nettests.report.incidents.large_amounts import much_of
 
 
@@ -86,6 +86,7 @@ class Kind(StrEnum):
     SOURCE_OS = "source-os"
     PROTOCOL = "protocol"
     FAMILY = "family"
+    """IPv4 or IPv6, where checks of both ran: what is broken for one alone is not cleared by the other."""
     VANTAGE = "vantage"
     BACKEND = "backend"
     """The only Pod that can answer."""
@@ -188,8 +189,7 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
     yield Kind.PROBE, check.source.probe
     yield Kind.VANTAGE, check.source.kind.value
     yield Kind.TARGET, check.target.descriptor.noun
-    if check.action.family is Family.IPV6:
-        yield Kind.FAMILY, check.action.family.value
+    yield Kind.FAMILY, check.action.family.value
     sends_queries = check.action.question is Question.RESOLVE or check.target.descriptor.name_server
     if queries_cluster_dns(check):
         yield Kind.DNS, "cluster DNS"
