@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from ipaddress import IPv4Address
 
 from nettests.model.check import Check
+from nettests.model.facts import ExistingService
 from nettests.model.words import Outcome, Protocol, Question, TargetKind, Verdict
 from nettests.report import Results
 from nettests.report.incidents.folding import Surroundings, folded
@@ -181,3 +183,47 @@ def test_a_program_that_hangs_on_a_node_that_is_cut_off_joins_it(quiet: Results)
     assert len(beside(hung, proven=elsewhere, traits=traits)) == 2
     unread = hangs("is not understood: the known question was read as refused")
     assert len(beside(unread, proven=here, traits=traits)) == 2
+
+
+def test_silent_connections_to_the_service_of_cluster_dns_join_its_silence_over_tcp(
+    quiet: Results,
+) -> None:
+    """They ask nothing, but go to the same port; those to another Service stay alone, as they do beside other faults."""
+    result = silent(quiet, WIN, LINUX, Protocol.TCP)
+    existing = ExistingService(
+        name="kube-system/kube-dns", address=IPv4Address("10.96.0.10"), port=53
+    )
+    action = result.planned.action
+    target = replace(action.target, existing=existing)
+    result = replace(result, check=replace(result.planned, action=replace(action, target=target)))
+    dns = replace(PROVEN, traits={"dns": "cluster DNS", "query-protocol": "tcp"}, checks=("a", "b"))
+    alone = replace(PROVEN, traits={}, checks=(result.id,))
+    around = Surroundings(
+        red={name: result for name in ("a", "b", result.id)},
+        nodes={},
+        dns_node=None,
+        dns_address=str(existing.address),
+        partial=(),
+        shares={},
+    )
+    assert [each.checks for each in folded([dns, alone], around)] == [("a", "b", result.id)]
+    assert len(folded([dns, alone], replace(around, dns_address="10.96.0.99"))) == 2
+    over_udp = replace(dns, traits={"dns": "cluster DNS", "query-protocol": "udp"})
+    assert len(folded([over_udp, alone], around)) == 2
+
+
+def test_checks_that_lost_all_or_some_at_one_place_are_one_loss(quiet: Results) -> None:
+    """As where some source ports are lost: two lost some attempts, others all, most none; the share is that of all."""
+
+    def at_place(one: CheckResult) -> bool:
+        check = one.check
+        tcp = check is not None and one.ran and check.action.protocol is Protocol.TCP
+        return tcp and check is not None and check.target.node == WIN and "nodeport" in one.flow
+
+    struck = [one.id for one in quiet.checks if at_place(one) and one.planned.source.node != WIN]
+    partly, wholly = {*struck[:2]}, {*struck[2:6]}
+    silenced = broken(quiet, lambda check: check.id in wholly)
+    checks = [losing(one) if one.id in partly else one for one in silenced.checks]
+    first = holding(quiet, checks).incidents[0]
+    assert {*first.checks} == partly | wholly
+    assert " are lost now and then: " in first.cause

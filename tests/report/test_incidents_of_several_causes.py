@@ -108,7 +108,7 @@ def test_two_checks_that_lose_some_at_one_node_are_a_loss_there(
     told = [each.cause for each in incidents if "are lost now and then" in each.cause]
     assert len(incidents) == (1 if place else 2)
     assert bool(told) is bool(place)
-    assert place is None or (place in told[0] and "2 of 6 attempts" in told[0])
+    assert place is None or (place in told[0] and "2 of 26 attempts" in told[0])
 
 
 def test_a_path_that_loses_everything_loses_nothing_now_and_then(quiet: Results) -> None:

@@ -21,9 +21,9 @@ from nettests.report.incidents.evidence import (
     way_of_new_pods,
     way_to_dns,
 )
-from nettests.report.incidents.folding import Surroundings, folded
+from nettests.report.incidents.folding import FEW, Surroundings, folded
 from nettests.report.incidents.hops import directed, node_of_dns, nodes_of_pods
-from nettests.report.incidents.loss import Loss, early, find_losses
+from nettests.report.incidents.loss import Loss, counted_over, early, find_losses
 from nettests.report.incidents.loss import lossy as is_lossy
 from nettests.report.incidents.pathless import deviations, without_path
 from nettests.report.incidents.phrases import (
@@ -93,12 +93,21 @@ def find_incidents(
         of_losses.append(_of_loss(replace(loss, checks=struck_too), facts, slow))
         shares[struck_too] = _share(loss)
     incidents += of_losses
-    several = {check for each in incidents if len(each.checks) > 1 for check in each.checks}
+    # A cause of two checks that lost some attempts may be a part of a loss that others show, too.
+    several = {
+        check
+        for each in incidents
+        if len(each.checks) > FEW
+        or (len(each.checks) > 1 and not all(is_lossy(red[check]) for check in each.checks))
+        for check in each.checks
+    }
     alone = [result for result in red.values() if result.id not in several]
     for rest in find_losses(alone, evidence, queried, unexplained=True):
         if rest.scope:
+            of = {clue.check for clue in evidence if clue.traits.issuperset(rest.scope)}
+            counted = counted_over(rest, [result for result in ran if result.id in of])
             incidents = [each for each in incidents if not {*each.checks} <= {*rest.checks}]
-            incidents.append(_of_loss(rest, facts))
+            incidents.append(_of_loss(counted, facts))
             shares[rest.checks] = _share(rest)
     covered = {check for incident in incidents for check in incident.checks}
     incidents.sort(key=lambda incident: _place(incident, red))

@@ -68,7 +68,8 @@ def folded(incidents: Sequence[Incident], around: Surroundings) -> tuple[Inciden
     joined: dict[tuple[str, ...], list[str]] = {}
     alone = []
     for small in incidents:
-        of = [*_explaining(small, proven, around)]
+        answers = _of_connections_to_dns(small, incidents, around)
+        of = [answers] * len(small.checks) if answers else [*_explaining(small, proven, around)]
         if None in of:
             alone.append(small)
             continue
@@ -101,6 +102,17 @@ def _explaining(
     ]
     for check in small.checks:
         yield next((each for each in greater if _befell(around.red[check], each, around)), None)
+
+
+def _of_connections_to_dns(
+    small: Incident, incidents: Sequence[Incident], around: Surroundings
+) -> Incident | None:
+    """Return the incident of cluster DNS over TCP that silent connections to its Service join, however few it has."""
+    over_tcp = {Kind.DNS: "cluster DNS", Kind.QUERIES_OVER: Protocol.TCP.value}.items()
+    dns = next((each for each in incidents if over_tcp <= each.traits.items()), None)
+    existing = [around.red[check].planned.target.existing for check in small.checks] if dns else []
+    to_dns = all(each and str(each.address) == around.dns_address for each in existing)
+    return dns if to_dns and small is not dns else None
 
 
 def _of_lost_queries(small: Incident, around: Surroundings) -> Incident | None:

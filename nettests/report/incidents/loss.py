@@ -9,7 +9,7 @@ new Pods themselves, and what they sent or got before their network was up is no
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nettests.judge.distrust import busy
 from nettests.model.measured import SizeFinding
@@ -123,6 +123,13 @@ def _loss(scope: tuple[Trait, ...], struck: Sequence[CheckResult]) -> Loss:
         resent=sum(bool(check.observation and check.observation.resent) for check in struck),
         whole=_lost_whole(struck),
     )
+
+
+def counted_over(loss: Loss, results: Sequence[CheckResult]) -> Loss:
+    """Return a loss with the attempts of all checks at its place, for whose own each lost all: others got answers."""
+    counted = [_lost_of(result.observation) for result in results if result.observation]
+    lost, attempts = sum(lost for lost, _ in counted), sum(each for _, each in counted)
+    return replace(loss, lost=max(lost, loss.lost), attempts=max(attempts, loss.attempts))
 
 
 def _lost_of(seen: Observation) -> tuple[int, int]:

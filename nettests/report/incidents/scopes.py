@@ -11,12 +11,15 @@ from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import TRANSPORTS, Kind, Trait
 
 SCOPES = (
-    *(Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.PROXY_NODE, Kind.NODE, Kind.DNS_SERVICE),
+    *(Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.ADDRESSED, Kind.PROXY_NODE, Kind.NODE),
+    Kind.DNS_SERVICE,
     *(Kind.DNS, Kind.BACKEND, Kind.TARGET, Kind.PROTOCOL, Kind.PLACEMENT),
     *(Kind.FAMILY, Kind.SYSTEMS),
 )
 """Traits that may be the scope of a loss, the narrowest first."""
-PLACES = (Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.PROXY_NODE, Kind.NODE)
+PLACES = (
+    *(Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.ADDRESSED, Kind.PROXY_NODE, Kind.NODE),
+)
 FAR_MORE = 1.5
 """A place and a protocol are named together if their share is this many times either's."""
 SHARED = 0.85
@@ -24,7 +27,7 @@ SHARED = 0.85
 APART = 7.0
 """By so much more does the logarithm of the likelihood have to grow if two places are named instead of one: 1,000 times."""
 FEWEST_AT_A_PLACE = 3
-_APART = (Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.PROXY_NODE, Kind.DNS)
+_APART = (*PLACES[:-1], Kind.DNS)
 """Traits by which losses of several causes are told apart."""
 
 
