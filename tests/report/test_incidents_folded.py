@@ -199,7 +199,7 @@ def test_silent_connections_to_the_service_of_cluster_dns_join_its_silence_over_
     dns = replace(PROVEN, traits={"dns": "cluster DNS", "query-protocol": "tcp"}, checks=("a", "b"))
     alone = replace(PROVEN, traits={}, checks=(result.id,))
     around = Surroundings(
-        red={name: result for name in ("a", "b", result.id)},
+        red=dict.fromkeys(("a", "b", result.id), result),
         nodes={},
         dns_node=None,
         dns_address=str(existing.address),
