@@ -126,7 +126,7 @@ def _loss(scope: tuple[Trait, ...], struck: Sequence[CheckResult]) -> Loss:
 
 
 def counted_over(loss: Loss, results: Sequence[CheckResult]) -> Loss:
-    """Return a loss with the attempts of all checks at its place, for whose own each lost all: others got answers."""
+    """Return a loss counted over all checks at its place: its own were chosen because they lost attempts."""
     counted = [_lost_of(result.observation) for result in results if result.observation]
     lost, attempts = sum(lost for lost, _ in counted), sum(each for _, each in counted)
     return replace(loss, lost=max(lost, loss.lost), attempts=max(attempts, loss.attempts))

@@ -10,16 +10,13 @@ from math import log
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import TRANSPORTS, Kind, Trait
 
+PLACES = (Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.ADDRESSED, Kind.PROXY_NODE, Kind.NODE)
 SCOPES = (
-    *(Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.ADDRESSED, Kind.PROXY_NODE, Kind.NODE),
-    Kind.DNS_SERVICE,
-    *(Kind.DNS, Kind.BACKEND, Kind.TARGET, Kind.PROTOCOL, Kind.PLACEMENT),
+    *PLACES,
+    *(Kind.DNS_SERVICE, Kind.DNS, Kind.BACKEND, Kind.TARGET, Kind.PROTOCOL, Kind.PLACEMENT),
     *(Kind.FAMILY, Kind.SYSTEMS),
 )
 """Traits that may be the scope of a loss, the narrowest first."""
-PLACES = (
-    *(Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.ADDRESSED, Kind.PROXY_NODE, Kind.NODE),
-)
 FAR_MORE = 1.5
 """A place and a protocol are named together if their share is this many times either's."""
 SHARED = 0.85
