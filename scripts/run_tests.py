@@ -256,7 +256,7 @@ def summary(ended: Sequence[Ended]) -> str:
     pytest that was killed) counts as one failure.
     """
     failures = [failure for result in ended for failure in result.failures]
-    unsteady = [f"UNSTEADY {said}" for result in ended for said in result.unsteady]
+    unsteady = [f"UNSTEADY {failure}" for result in ended for failure in result.unsteady]
     lines = [
         f"{'ok' if not result.code else 'FAILED':8}{result.part.name:24}{result.seconds:6.0f} s  {result.counts or ''}".rstrip()
         for result in ended

@@ -22,6 +22,7 @@ from nettests.judge.distrust import (
     unready_node,
 )
 from nettests.model.check import Action, Check, Target, Vantage
+from nettests.model.target_kinds import Owner
 from nettests.model.words import (
     Outcome,
     Placement,
@@ -86,8 +87,8 @@ def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
         traits |= frozenset(replies(result.planned, result.planned.target.backends, nodes))
     if green and (not targets_service(result.planned) or result.planned.target.existing):
         traits = _as_old_rules_show(traits)
-    translated = {TargetKind.HOSTPORT, TargetKind.HOSTPORT_BOUND}
-    if green and (targets_service(result.planned) or result.planned.target.kind in translated):
+    of_port = result.planned.target.descriptor.owner is Owner.HOST_PORT
+    if green and (of_port or targets_service(result.planned)):
         # Translated packets do not come from or to the host's own programs.
         traits = frozenset(trait for trait in traits if trait.kind is not Kind.HOST_PAIR)
     if green and result.planned.placement is Placement.NOWHERE:

@@ -61,9 +61,9 @@ def find_incidents(
     if not red:
         return ()
     nodes = nodes_of_pods([result.planned for result in ran], facts)
-    found = [evidence_of(result, nodes) for result in ran]
-    evidence = of_families(found, found)
-    besides = of_families(_besides(ran, red, evidence, nodes), found)
+    evidence = [evidence_of(result, nodes) for result in ran]
+    besides = of_families(_besides(ran, red, evidence, nodes), evidence)
+    evidence = of_families(evidence, evidence)
     ways = [way for result in red.values() for way in way_of_new_pods(result)]
     besides += ways
     dns_node = node_of_dns(facts)
@@ -71,10 +71,8 @@ def find_incidents(
     besides += queried
     new = [*early(ran, evidence), *late_rules(red, evidence)]
     besides += new
-    slowness = tuple(
-        beside_single_queries(each, ran)
-        for each in find_slowness(list(red.values()), evidence, ways)
-    )
+    late = find_slowness(list(red.values()), evidence, ways)
+    slowness = tuple(beside_single_queries(each, ran) for each in late)
     clues = [*_without((*evidence, *besides), *slowness)]
     apart = {clue.check for clue in new}.union(*(each.checks for each in slowness))
     others = [result for result in red.values() if result.id not in apart]
@@ -93,19 +91,10 @@ def find_incidents(
         of_losses.append(_of_loss(replace(loss, checks=struck_too), facts, slow))
         shares[struck_too] = _share(loss)
     incidents += of_losses
-    # A cause of two checks that lost some attempts may be a part of a loss that others show, too.
-    several = {
-        check
-        for each in incidents
-        if len(each.checks) > FEW
-        or (len(each.checks) > 1 and not all(is_lossy(red[check]) for check in each.checks))
-        for check in each.checks
-    }
-    alone = [result for result in red.values() if result.id not in several]
+    alone = [*_left_alone(red, incidents)]
     for rest in find_losses(alone, evidence, queried, unexplained=True):
         if rest.scope:
-            of = {clue.check for clue in evidence if clue.traits.issuperset(rest.scope)}
-            counted = counted_over(rest, [result for result in ran if result.id in of])
+            counted = counted_over(rest, ran, evidence)
             incidents = [each for each in incidents if not {*each.checks} <= {*rest.checks}]
             incidents.append(_of_loss(counted, facts))
             shares[rest.checks] = _share(rest)
@@ -115,6 +104,20 @@ def find_incidents(
     whole = [*incidents, *(_unexplained(result, nodes) for result in alone)]
     around = _around(whole, red, nodes, facts, shares)
     return tuple(_by_check(incident) for incident in folded(whole, around))
+
+
+def _left_alone(
+    red: Mapping[str, CheckResult], incidents: Sequence[Incident]
+) -> Iterator[CheckResult]:
+    """Yield the checks that no cause explains, or one of two checks that lost some attempts: a part of a loss, maybe."""
+    several = {
+        check
+        for each in incidents
+        if len(each.checks) > FEW
+        or (len(each.checks) > 1 and not all(is_lossy(red[check]) for check in each.checks))
+        for check in each.checks
+    }
+    yield from (result for result in red.values() if result.id not in several)
 
 
 def _around(

@@ -125,9 +125,11 @@ def _loss(scope: tuple[Trait, ...], struck: Sequence[CheckResult]) -> Loss:
     )
 
 
-def counted_over(loss: Loss, results: Sequence[CheckResult]) -> Loss:
+def counted_over(loss: Loss, ran: Iterable[CheckResult], evidence: Iterable[Evidence]) -> Loss:
     """Return a loss counted over all checks at its place: its own were chosen because they lost attempts."""
-    counted = [_lost_of(result.observation) for result in results if result.observation]
+    there = {clue.check for clue in evidence if clue.traits.issuperset(loss.scope)}
+    observed = [result.observation for result in ran if result.id in there]
+    counted = [_lost_of(seen) for seen in observed if seen]
     lost, attempts = sum(lost for lost, _ in counted), sum(each for _, each in counted)
     return replace(loss, lost=max(lost, loss.lost), attempts=max(attempts, loss.attempts))
 
