@@ -29,6 +29,8 @@ SHOWN_SLOW = 10
 SHOWN_LINES = 12
 SECOND_TRIES = 4
 """At most so many failed tests of a part are run again; more are no accident."""
+TESTS_FAILED = 1
+"""pytest's exit code if tests failed, and nothing else: it was neither interrupted nor broken itself."""
 MARK = "mark.lab"
 GROUP = re.compile(r"@[^\]]*$")
 REASON = re.compile(r"E  |[ |]*[\w.]+(Error|Warning)\b")
@@ -134,10 +136,12 @@ def run_all(parts: Sequence[Part]) -> list[Ended]:
 def run(part: Part) -> Ended:
     """Run one part to its end, and what failed once more if it is little."""
     ended = run_once(part)
-    if not 0 < len(ended.failed) <= SECOND_TRIES:
+    if ended.code != TESTS_FAILED or not 0 < len(ended.failed) <= SECOND_TRIES:
         return ended
-    alone = replace(part, name=f"{part.name}: a second try", paths=(*ended.failed, "-n", "0"))
-    again = run_once(alone)
+    alone = (*part.argv, "-n", "0")
+    again = run_once(
+        replace(part, name=f"{part.name}: a second try", argv=alone, paths=ended.failed)
+    )
     if again.code or ended.counts is None:
         return replace(ended, seconds=ended.seconds + again.seconds)
     passed = ended.counts.passed + len(ended.failed)
@@ -221,8 +225,14 @@ def read_failures(junit: Path) -> tuple[str, ...]:
 
 
 def read_failed(junit: Path) -> tuple[str, ...]:
-    """Return each failed test's node id, without the group that pytest-xdist adds to its name."""
-    cases = ET.parse(junit).getroot().iter("testcase") if junit.is_file() else ()  # noqa: S314 - pytest's own file
+    """Return each failed test's node id, without the group that pytest-xdist adds to its name.
+
+    None if one failed at its end: what was left behind is not undone by trying again.
+    """
+    cases = [*ET.parse(junit).getroot().iter("testcase")] if junit.is_file() else []  # noqa: S314 - pytest's own file
+    errors = [error.get("message", "") for case in cases for error in case.iter("error")]
+    if any(message.startswith("failed on teardown") for message in errors):
+        return ()
     failed = [
         f"{case.get('classname', '').replace('.', '/')}.py::{GROUP.sub('', case.get('name', ''))}"
         for case in cases

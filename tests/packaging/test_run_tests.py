@@ -115,6 +115,28 @@ def test_what_fails_again_or_much_of_it_fails_the_part(
     assert (ended.code, len(ended.failed), ended.unsteady) == (1, 5, ())
 
 
+LEFT = """
+import pytest
+@pytest.fixture
+def clean():
+    yield
+    assert False, "left running"
+def test_a(clean): pass
+"""
+
+
+@pytest.mark.parametrize("text", [LEFT, f"{ONCE}\n    pytest.exit('broken')"])
+def test_what_is_left_behind_or_ends_a_run_is_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """A second try undoes neither: the part fails."""
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    text = text.replace('    assert not failed, "not before a second try"\n', "")
+    ended = script.run(pytest_part(tmp_path, text))
+    assert ended.code
+    assert ended.unsteady == ()
+
+
 def test_a_group_of_workers_is_no_part_of_a_tests_id(tmp_path: Path) -> None:
     """pytest-xdist writes it behind the name; a second try takes the name that pytest knows."""
     junit = tmp_path / "junit.xml"

@@ -109,7 +109,7 @@ def find_incidents(
 def _left_alone(
     red: Mapping[str, CheckResult], incidents: Sequence[Incident]
 ) -> Iterator[CheckResult]:
-    """Yield the checks that no cause explains, or one of two checks that lost some attempts: a part of a loss, maybe."""
+    """Yield checks without a cause, and those of a cause of two that lost some attempts: these may be part of a loss."""
     several = {
         check
         for each in incidents

@@ -73,7 +73,7 @@ async def test_an_answer_that_cannot_be_sent_ends_the_server(world: World) -> No
         await loop.sock_sendto(client, b"hostname", ("10.244.1.2", 8081))
         assert await running.task == 1
     said = running.stderr.decode()
-    assert "Error occurred: failed to write to UDP client 10.244.2.5:" in said
+    assert "Error occurred: failed to write hostname to UDP client 10.244.2.5:" in said
     assert said.endswith(": sendto: operation not permitted\n")
 
 

@@ -87,7 +87,7 @@ class DatagramServer:
         await self._log(f"Started UDP server on port {address} {self._port}")
 
     def start(self, leaving: Exit) -> list["asyncio.Task[None]"]:
-        """Serve every bound address in its own task; an answer that cannot be sent ends the process (``assertNoError``)."""
+        """Serve every bound address in its own task; an answer that cannot be sent ends the process (netexec.go)."""
         return [asyncio.create_task(self._serve(sock, leaving)) for sock in self._sockets]
 
     def close(self) -> None:
@@ -107,8 +107,10 @@ class DatagramServer:
                     machine, client = self._process.machine, transport.text(peer)
                     text = call_text(machine.os, Call.SEND_TO, error, machine.message_locale)
                     way = f"write udp {transport.join('::', self._port)}->{client}"
+                    command = data.decode(errors="replace").strip().lower()
+                    doing = "echo" if command.startswith("echo ") else f"write {command}"
                     await self._log(
-                        f"Error occurred: failed to write to UDP client {client}:{way}: {text}"
+                        f"Error occurred: failed to {doing} to UDP client {client}:{way}: {text}"
                     )
                     leaving.code = 1
                     leaving.wanted.set()
