@@ -229,8 +229,13 @@ def _fits(sentence: str) -> bool:
     return len(textwrap.wrap(sentence, LINE)) <= LINES
 
 
+_OF_FAMILY = re.compile(r"( over IPv[46]) alone$")
+
+
 def in_short(cause: str) -> str:
     """Shorten a cause for a headline, by ``headline.txt``: behind its slash stands the protocol alone."""
+    if family := _OF_FAMILY.search(cause):
+        return f"{in_short(cause[: family.start()])}{family[1]}"
     cause = one_line(cause, limit=CAUSE_LENGTH)
     for pattern, short in _SHORT:
         if match := pattern.fullmatch(cause):

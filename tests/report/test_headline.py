@@ -309,3 +309,9 @@ def test_a_linux_node_that_was_left_out_is_counted_too(quiet: Results) -> None:
 def test_late_answers_are_said_whole_in_a_headline(cause: str, said: str) -> None:
     """A headline names the node or pair that is slow, and does not break off before it says so."""
     assert in_short(f"{cause} are answered only after 1.0 s or more") == said
+
+
+def test_a_headline_keeps_the_address_family_of_its_cause() -> None:
+    """It is part of the cause: what is shortened is the rest."""
+    cut = "TCP and UDP packets between win-2 and other nodes get no answer"
+    assert in_short(f"{cut} over IPv6 alone") == f"{in_short(cut)} over IPv6"

@@ -135,7 +135,7 @@ def test_what_one_address_family_loses_is_not_cleared_by_the_other(
 
     words = f"{WIN} and {OTHER_WIN} get no answer"
     assert broken(both, alone).incidents[0].cause == (
-        f"Packets between {words}, over {family.value} alone"
+        f"Packets between {words} over {family.value} alone"
     )
     assert broken(both, at_link).incidents[0].cause == f"Packets between {words}"
     everywhere = broken(both, lambda check: on_path(check) and check.action.family is family)

@@ -63,7 +63,7 @@ def cause_of(
     sizes = [trait.value for trait in traits if trait.kind is Kind.SIZE]
     if sizes and smaller_arrive and not limits_of(results) and UNJUDGED not in sentence:
         sentence += "; shorter ones do" if MEBIBYTE in sizes else "; small ones arrive"
-    sentence += "".join(f", over {trait.value} alone" for trait in of_family)
+    sentence += "".join(f" over {trait.value} alone" for trait in of_family)
     plain = UNJUDGED in sentence and not any(trait.kind in _OF_ONE for trait in traits)
     why = untrusted.shared_reason(results) if plain else ""
     return f"{sentence} ({why})" if why and why not in sentence else sentence
