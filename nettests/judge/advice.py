@@ -12,6 +12,7 @@ from enum import Enum
 from typing import TypeVar
 
 from nettests.judge.distrust import (
+    Instrument,
     gone_pod,
     instrument,
     lost_api,
@@ -21,6 +22,7 @@ from nettests.judge.distrust import (
     unready_node,
 )
 from nettests.judge.verdicts import NOT_JUDGED, Findings, Ruling
+from nettests.model.calibration import UNEXPECTED
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
 from nettests.model.observation import OVERLOADED, Observation, Subject
@@ -259,11 +261,16 @@ def after_distrust(why: str) -> str:
         return STEPS["missing-program"]
     if lost_api(why):
         return STEPS["lost-api"]
-    if instrument(why):
-        return STEPS["instrument"]
+    if of := instrument(why):
+        return after_calibration(of)
     if OVERLOADED in why:
         return STEPS["overload"]
     return STEPS["unready"] if unready_node(why) else STEPS["distrust"]
+
+
+def after_calibration(of: Instrument) -> str:
+    """Return the next step for a distrusted instrument: a known question failed, or its answer was not understood."""
+    return STEPS["known-question" if of.how.startswith(UNEXPECTED) else "instrument"]
 
 
 def after_limit(check: Check) -> str:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from nettests.judge.refusals import AFTER_REFUSAL, Refusal, bare, refusal_of, shown
-from nettests.model.calibration import NOT_UNDERSTOOD, UNCALIBRATED
+from nettests.model.calibration import NOT_UNDERSTOOD, UNCALIBRATED, UNEXPECTED
 from nettests.model.channel import MISSING, UNSTARTED
 from nettests.model.observation import OVERLOADED
 from nettests.resources import rows_of
@@ -57,9 +57,11 @@ class Instrument:
 
 def instrument(why: str) -> Instrument | None:
     """Return the instrument, of the check or of its control, that made the result untrusted."""
-    # sample: attempt 1: ping on win-1 is not understood: ping of its own loopback address was read as timed_out, not as …
+    # sample: attempt 1: ping on win-1 fails a known question: ping of its own loopback address was read as timed_out, not as …
     # sample: probe_failed: hns on win-1 was not calibrated: exec in node-windows-1-1 did not end within 40 s
-    match = re.search(rf"(?:^|: )(\S+) on (\S+) ((?:{NOT_UNDERSTOOD}|{UNCALIBRATED}): .*)", why)
+    match = re.search(
+        rf"(?:^|: )(\S+) on (\S+) ((?:{NOT_UNDERSTOOD}|{UNEXPECTED}|{UNCALIBRATED}): .*)", why
+    )
     return Instrument(*match.groups()) if match else None
 
 

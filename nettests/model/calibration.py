@@ -12,8 +12,10 @@ from enum import StrEnum
 from nettests.model.words import OS
 
 NOT_UNDERSTOOD = "is not understood"
+UNEXPECTED = "fails a known question"
+"""The answer was understood: what the tool asked for does not work there."""
 UNCALIBRATED = "was not calibrated"
-"""Marks the reason of a check that is unknown because of an instrument."""
+"""One of these three marks the reason of a check that is unknown because of an instrument."""
 
 
 class Instrument(StrEnum):

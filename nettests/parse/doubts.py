@@ -17,6 +17,7 @@ from enum import StrEnum
 from nettests.model.calibration import (
     NOT_UNDERSTOOD,
     UNCALIBRATED,
+    UNEXPECTED,
     Calibration,
     Instrument,
     KnownQuestion,
@@ -249,7 +250,8 @@ CUT_SHORT = "output that was cut short"
 """The reading of a question whose answer is missing although earlier ones came: exec truncates output then."""
 _OWN_SERVERS = frozenset({"curl/open", "connect/open", "dial/open"})
 """Questions to the vantage's own server."""
-_SILENT = frozenset({Outcome.REFUSED.value, Outcome.TIMED_OUT.value})
+_SILENT = frozenset({Outcome.REFUSED.value, Outcome.TIMED_OUT.value, Outcome.UNREACHABLE.value})
+"""Readings that say what the network did."""
 
 
 @dataclass(slots=True)
@@ -352,4 +354,5 @@ def doubt(answer: KnownAnswer) -> str:
         return one_line(f"{whose} {UNCALIBRATED}: {answer.text}")
     due = " or ".join(answer.due)
     what = f"{answer.about} was read as {answer.seen}, not as {due}"
-    return one_line(f"{whose} {NOT_UNDERSTOOD}: {what}: {answer.text}")
+    how = UNEXPECTED if answer.seen in _SILENT else NOT_UNDERSTOOD
+    return one_line(f"{whose} {how}: {what}: {answer.text}")

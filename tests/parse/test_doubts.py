@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from nettests.judge.advice import after_distrust
 from nettests.model.calibration import Calibration, Instrument, KnownQuestion, begins, ended
 from nettests.model.check import Check, Control, Target
 from nettests.model.journal_records import Done
@@ -196,7 +197,8 @@ def test_answers_of_a_distrusted_tool_say_nothing() -> None:
     seen = observation_of(pinging(), done, raws, doubts)
     assert not seen.trusted
     assert seen.distrust is not None
-    assert seen.distrust.startswith("attempt 1: ping on linux-1 is not understood: ")
+    assert seen.distrust.startswith("attempt 1: ping on linux-1 fails a known question: ")
+    assert after_distrust(seen.distrust).startswith("run the tool on that node")
     (control,) = seen.controls
     assert not control.ok
     elsewhere = [replace(each, probe="probe-linux-1-2") for each in raws]
@@ -212,6 +214,7 @@ def test_what_is_read_stands_beside_a_text_that_is_not_known() -> None:
     assert observation_of(pinging(), done, [replied], doubts).trusted
     seen = observation_of(pinging(), done, [pinged(STRANGE, exit_code=1)], doubts)
     assert "ping on linux-1 is not understood" in (seen.distrust or "")
+    assert after_distrust(seen.distrust or "").startswith("please send")
 
 
 def test_each_instrument_is_asked_something() -> None:

@@ -8,12 +8,14 @@ and "Debug Services"; Microsoft, "Common Kubernetes problems".
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from nettests.judge.advice import after_calibration
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.network_drivers import TUNNELS
 from nettests.model.target_kinds import Location, descriptor
 from nettests.model.words import OS, Protocol, SourceSeen, TargetKind
 from nettests.report.incidents.large_amounts import limits_of
 from nettests.report.incidents.traits import MEBIBYTE, Kind, Trait
+from nettests.report.incidents.untrusted import distrusted
 from nettests.report.results import CheckResult
 from nettests.resources import lines_of
 
@@ -44,6 +46,12 @@ def next_step_of(
 ) -> str:
     """Return the trait's own next step, else the one that most of the checks have."""
     of = {trait.kind: trait.value for trait in traits}
+    if (
+        lacking := next(filter(None, map(distrusted, results)), None)
+        if Kind.INSTRUMENT in of
+        else None
+    ):
+        return after_calibration(lacking)
     for kind, step in _WHATEVER_ELSE.items():
         if kind in of:
             return step
