@@ -64,6 +64,10 @@ BUSY_TRIES = 2
 """How many new Pods are tried while their node is too busy to show anything about its network."""
 
 
+RESOLVER_PAUSE = 1.0
+"""Seconds after which to look again whether a resolver has answered another lookup."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempts:
     """Runs checks to their end; the sender's recorder gets every answer. Thread-safe."""
@@ -247,9 +251,8 @@ class _Ladder:
         """Return how many answers make a result if any of these is positive; otherwise 0."""
         raws = [request.result() for request in probed.values() if request.over]
         positives = [raw for raw in raws if positive(raw, self.check.action.question)]
-        return max(
-            (_enough(self.check, raw, self.sender.timing)[0] for raw in positives), default=0
-        )
+        enough = (_enough(self.check, raw, self.sender.timing)[0] for raw in positives)
+        return min(self._successes, max(enough, default=0))
 
     def _resolver_answers(self, first: Pending[Raw]) -> bool:
         """Whether a silent request queries a resolver that answered others: queries get lost.
@@ -327,13 +330,26 @@ class _Ladder:
             return turn + 1
         if failures > 1 and gave_up(self.check.action, raw) and not self._controls_answer():
             failures = 1
+        if attempt.outcome is Outcome.NXDOMAIN is self.check.claim.outcome and member_of(
+            self.check.id
+        ):
+            failures = (
+                1  # a name server said what is due: as good as an answer, which one is enough of
+            )
         return next_attempt(self.turns, self.seen, successes=successes, failures=failures)
 
     def _worth_repeating(self, first: Pending[Raw]) -> bool:
-        """Whether to repeat a silent request; if it retries itself, only if its controls answer."""
+        """Whether to repeat a silent request; if it retries itself, only if its controls answer.
+
+        Each name may take 40 s (four names of the search list, two queries each), that of a control
+        too: meanwhile it is enough that the resolver answers anything.
+        """
         if not repeats_itself(self.check.action) or self._controls is None:
             return True
-        one_over((first, self._controls))
+        while not (first.over or self._controls.over):
+            one_over((first, self._controls), RESOLVER_PAUSE)
+            if self._resolver_answers(first):
+                return True
         return self._controls.over and self._controls.result()
 
     def _controls_silent(self) -> bool:

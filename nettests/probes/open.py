@@ -6,6 +6,7 @@ checks become ``unknown``; the chosen channel is recorded.
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from nettests.bounds import Bounds, for_questions, room_for_questions
 from nettests.model.channel import ChannelError, ExecChannel
@@ -14,6 +15,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.words import OS
 from nettests.probes.deployment import Deployment, StandingPod
 from nettests.probes.objects import PROBE_HTTP
+from nettests.probes.rerun import RESOLVER_HANGS_SECONDS
 from nettests.probes.seams import Cluster, Recorder
 from nettests.probes.sending import Probe
 from nettests.probes.together import Together
@@ -40,16 +42,17 @@ def open_probes(
     def open_one(pod: StandingPod) -> None:
         execute = processes(pod, "probe" if pod.purpose == "resolver" else pod.purpose)
         os = facts.node(pod.node).os
-        going_on = Together(execute, os, timing.execute, goes_on=True)
         linux = os is OS.LINUX
-        pinging = Together(execute, os, timing.execute, beside=True) if linux else None
+        together = partial(Together, execute, os, timing.execute)
+        lookups = together(goes_on=not linux, beside=linux, hangs=RESOLVER_HANGS_SECONDS)
+        pinging = together(beside=True) if linux else None
         if pod.purpose == "node":
-            stopping = Together(execute, os, timing.execute)
             probes[pod.name] = Probe(
                 name=pod.name,
                 execute=execute,
-                going_on=going_on,
-                stopping=stopping,
+                lookups=lookups,
+                going_on=together(goes_on=True),
+                stopping=together(),
                 pinging=pinging,
             )
             return
@@ -69,7 +72,7 @@ def open_probes(
             http=channels,
             execute=execute,
             http_slots=slots,
-            going_on=going_on,
+            lookups=lookups,
             pinging=pinging,
         )
 

@@ -68,8 +68,10 @@ class Probe:
     execute: ExecChannel | None = None
     http_slots: AbstractContextManager[object] = field(default_factory=nullcontext)
     """Limits the requests over ``http``."""
-    going_on: Together | None = None
+    lookups: Together | None = None
     """Combines lookups of several checks in one process, if set."""
+    going_on: Together | None = None
+    """The same for connections of a node vantage that are refused."""
     stopping: Together | None = None
     """The same for connections of a node vantage."""
     pinging: Together | None = None
@@ -341,13 +343,13 @@ class Sender:
     ) -> Done | None:
         """Run a process together with others of its Pod, if the Pod combines such processes."""
         probe = self.probes.get(action.source.probe)
-        if probe is None or probe.going_on is None:
+        if probe is None or probe.lookups is None:
             return None
         if wanted.tool == PING:
             return probe.pinging.run(wanted.words, PING, on_sent) if probe.pinging else None
         if wanted.tool == LOOKUP:
-            return probe.going_on.run(wanted.words, LOOKUP, on_sent)
-        if probe.stopping is None or wanted.tool not in CONNECTING:
+            return probe.lookups.run(wanted.words, LOOKUP, on_sent)
+        if probe.stopping is None or probe.going_on is None or wanted.tool not in CONNECTING:
             return None
         kind = action.target.kind.value
         if kind in probe.stopping.refusing:

@@ -3,9 +3,9 @@
 Between ``sending`` and a Pod's exec channel, where a question is a process and each process a
 request. Some rows stop at the first failing command, whose result counts: the others run alone, and
 commands to that kind of target take other ways from then on. Rows of commands that fail promptly
-(lookups, refusing targets) continue up to a command without an answer in time, whose kind runs
-alone from then on, so that time-outs overlap. Pings of Linux run beside each other, as each takes
-seconds. A process without its commands' marks shows nothing.
+(lookups, refusing targets) go on; once one is silent, its row is not waited for, and its kind runs
+alone from then on, so that time-outs overlap. Pings and lookups of Linux run beside each other. A
+process without its commands' marks shows nothing.
 """
 
 import re
@@ -23,7 +23,8 @@ from nettests.model.retransmission import PROMPT_SECONDS, QUERY_SECONDS
 from nettests.model.windows_programs import node_argv
 from nettests.model.words import OS
 from nettests.probes.known_questions import by_shell
-from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
+from nettests.probes.pending import begin
+from nettests.probes.rerun import HANG_SECONDS, Rerunning
 
 MOST = 8
 """The most commands of one process: if the first is silent, the others wait for it."""
@@ -66,10 +67,12 @@ class Together:
     os: OS
     seconds: float
     """Time limit of a process, in addition to that of its commands."""
+    hangs: float = HANG_SECONDS
+    """Seconds after which a single command hangs."""
     goes_on: bool = False
     """Whether a row continues after a failing command."""
     beside: bool = False
-    """Whether all commands of a process start at once (Linux)."""
+    """Whether all commands of a process start at once (Linux); for pings and lookups."""
     gathering: float = GATHERING_SECONDS
     refusing: set[str] = field(default_factory=set)
     """Kinds of targets that failed promptly."""
@@ -106,29 +109,44 @@ class Together:
 
     def _lead(self) -> None:
         """On this Pod's turn, gather commands, the caller's first, and run them."""
+        batch: list[_Waiting] = []
         with self._turns:
             self._full.wait(self.gathering)
-            with self.channel.slots:
+            row = begin(lambda sent: self._run_row(batch, sent))
+            row.wait_sent()
+            bounded = self.goes_on and len(batch) > 1
+            patience = QUERY_SECONDS + EACH_SECONDS * (len(batch) - 1)
+            if not row.answered(patience if bounded else threading.TIMEOUT_MAX):
                 with self._lock:
-                    batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
-                    if len(self._waiting) < self._most:
-                        self._full.clear()
-                    if self._waiting:
-                        self._waiting[0].leads = True
-                        self._waiting[0].settled.set()
-                    alone = {each.kind for each in batch} & self._alone
-                try:
-                    if not alone:
-                        self._carry_out(batch)
-                finally:
-                    for each in batch:
-                        each.settled.set()
+                    self._alone.update(each.kind for each in batch)
+                for each in batch:
+                    each.settled.set()
+
+    def _run_row(self, batch: list[_Waiting], sent: Callable[[], None]) -> None:
+        """Run what waits by now, and fill ``batch`` with it."""
+        with self.channel.slots:
+            with self._lock:
+                batch += self._waiting[: self._most]
+                del self._waiting[: self._most]
+                if len(self._waiting) < self._most:
+                    self._full.clear()
+                if self._waiting:
+                    self._waiting[0].leads = True
+                    self._waiting[0].settled.set()
+                alone = {each.kind for each in batch} & self._alone
+            sent()
+            try:
+                if not alone:
+                    self._carry_out(batch)
+            finally:
+                for each in batch:
+                    each.settled.set()
 
     def _carry_out(self, batch: Sequence[_Waiting]) -> None:
         for each in batch:
             each.on_sent()
         began, more = time.monotonic(), 0 if self.beside else EACH_SECONDS * (len(batch) - 1)
-        hangs = (RESOLVER_HANGS_SECONDS if self.goes_on else HANG_SECONDS) + more
+        hangs = self.hangs + more
         processes = Rerunning(channel=self.channel, beyond=hangs)
         words = self._words(batch) if len(batch) > 1 else batch[0].words
         try:
