@@ -172,6 +172,22 @@ def test_a_name_that_is_missing_is_probed_twice(bench: Bench) -> None:
     assert bench.seen(probed).outcome is Outcome.NXDOMAIN
 
 
+def test_a_name_that_is_due_to_be_missing_is_looked_up_once_by_a_member(bench: Bench) -> None:
+    """Its name server said what is expected; other nodes ask the same."""
+    question = action(
+        PROBE,
+        TargetKind.SERVICE_PARTIAL_NAME,
+        name_form="{service}.{namespace}",
+        question=Question.RESOLVE,
+        resolver=Resolver.SYSTEM,
+    )
+    missing = Expected(outcome=Outcome.NXDOMAIN)
+    probed = replace(check(question, VANTAGE, id="flow/a/b#n1"), claim=missing)
+    bench.observe(probed)
+    assert [raw.purpose for raw in bench.raws(probed.id)] == ["check", "control:vantage"]
+    assert bench.seen(probed).outcome is Outcome.NXDOMAIN
+
+
 @pytest.mark.parametrize("answer", [TIMED_OUT, None])
 def test_resolution_is_positive_whatever_the_server_does(
     bench: Bench, answer: HttpAnswer | None

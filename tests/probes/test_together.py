@@ -10,7 +10,8 @@ import pytest
 
 from nettests.model.channel import ChannelError, ExecAnswer
 from nettests.model.words import OS
-from nettests.probes.together import MOST, Done, Together
+from nettests.probes import together as rows
+from nettests.probes.together import MOST, MOST_GOING_ON, Done, Together
 
 PATIENCE = 30.0
 LEADER = ("curl", "first")
@@ -202,3 +203,34 @@ def test_lookups_are_run_alone_behind_one_without_an_answer_in_time() -> None:
     done, container = results(OS.LINUX, looked_up(OS.LINUX, 6.0), goes_on=True)
     assert [each and round(each.answer.seconds or 0, 1) for each in done] == [0.1, 6.0, 0.1]
     assert container.alone == {"nslookup"}
+
+
+def test_a_row_whose_server_is_silent_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its lookups are run alone while its process goes on, and so are later ones: their time-outs overlap."""
+    monkeypatch.setattr(rows, "QUERY_SECONDS", 0.05)
+    monkeypatch.setattr(rows, "EACH_SECONDS", 0.0)
+    ended = threading.Event()
+
+    def silent() -> ExecAnswer:
+        assert ended.wait(PATIENCE)
+        return lost()
+
+    container = Container(silent)
+    together = Together(container, OS.WINDOWS, 30.0, goes_on=True, gathering=PATIENCE)
+    done: list[Done | None] = []
+
+    def look_up(name: str) -> None:
+        done.append(together.run(("nslookup", name), "nslookup", lambda: None))
+
+    threads = [
+        threading.Thread(target=look_up, args=(f"name-{number}",))
+        for number in range(MOST_GOING_ON)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert done == [None] * MOST_GOING_ON
+    assert together.run(("nslookup", "later"), "nslookup", lambda: None) is None
+    assert len(container.argvs) == 1
+    ended.set()
