@@ -42,8 +42,7 @@ def open_probes(
     def open_one(pod: StandingPod) -> None:
         execute = processes(pod, "probe" if pod.purpose == "resolver" else pod.purpose)
         os = facts.node(pod.node).os
-        linux = os is OS.LINUX
-        together = partial(Together, execute, os, timing.execute)
+        together, linux = partial(Together, execute, os, timing.execute), os is OS.LINUX
         lookups = together(goes_on=not linux, beside=linux, hangs=RESOLVER_HANGS_SECONDS)
         pinging = together(beside=True) if linux else None
         if pod.purpose == "node":

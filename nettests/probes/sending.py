@@ -71,11 +71,10 @@ class Probe:
     lookups: Together | None = None
     """Combines lookups of several checks in one process, if set."""
     going_on: Together | None = None
-    """The same for connections of a node vantage that are refused."""
     stopping: Together | None = None
-    """The same for connections of a node vantage."""
+    """The same for connections of a node vantage: those that are refused, and all others."""
     pinging: Together | None = None
-    """The same for pings of Linux."""
+    """For pings of Linux."""
 
     def get(
         self, path: str, *, timeout: float, tell: Callable[[str], None] = lambda _why: None
@@ -204,9 +203,8 @@ class Sender:
             context |= {"together": str(done.commands)} if done.commands > 1 else {}
         else:
             # A reference request counts only while the request it is compared with is under way.
-            with (
-                ahead(slot) if purpose == REFERENCE else slot
-            ):  # the answer's time excludes waiting for a slot
+            # The answer's time excludes waiting for a slot.
+            with ahead(slot) if purpose == REFERENCE else slot:
                 self._go_on()
                 started = time.monotonic()
                 if reserved is not None:

@@ -156,26 +156,6 @@ def test_beside_a_resolver_that_answers_others_all_is_probed_at_once(
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_name_is_looked_up_again_once_its_resolver_has_answered_another(
-    bench: Bench, eventually: Callable[[Callable[[], bool]], None]
-) -> None:
-    """Its control takes as long as it does, and is not waited for."""
-    name = "svc.example"
-    bench.dialling[PROBE].hook = silence = Silence(name)
-    question = action(PROBE, TargetKind.SERVICE_FQDN, name_form=name)
-    probed = check(question, replace(ALIVE, action=question), id="flow/a/b#n1 → n2")
-    sender = bench.observer([probed]).sender
-    probing = threading.Thread(target=Attempts().carry_out, args=(sender, probed))
-    probing.start()
-    eventually(lambda: silence.waiting == 2)
-    sender.resolvers.note_answer(PROBE, time.monotonic() + 60)
-    eventually(lambda: silence.waiting == 4)  # the control is repeated, too
-    silence.released.set()
-    probing.join(10)
-    assert [raw.attempt for raw in bench.raws(probed.id) if raw.purpose == "check"] == [1, 2]
-
-
-@pytest.mark.usefixtures("impatient")
 def test_an_answer_that_is_slow_after_others_brings_no_more_questions(
     bench: Bench, eventually: Callable[[Callable[[], bool]], None]
 ) -> None:

@@ -118,3 +118,71 @@ def test_a_path_that_loses_everything_loses_nothing_now_and_then(quiet: Results)
     for lost, some in ((40, False), (12, True), (0, False)):
         seen = replace(result.observation, loss=estimate(40, lost), attempts=())
         assert lossy(replace(result, observation=seen)) is some
+
+
+DEAD = "server-windows-1-1"
+
+
+def test_connections_that_a_dead_pod_takes_are_no_loss() -> None:
+    """Of a Service's two Pods one answers nothing: connections to it belong to that Pod, beside a pair that loses some."""
+    pair = ("win-2", "linux-1")
+
+    def silent(action: Action) -> bool:
+        dead = action.target.backends == (DEAD,) or action.target.pod == DEAD
+        way = (action.source.node, action.target.node)
+        return dead or (way == pair and action.target.kind is TargetKind.POD_IP)
+
+    def of(result: CheckResult) -> CheckResult:
+        seen, backends = result.observation, result.planned.target.backends
+        if seen is None:
+            return result
+        if len(backends) > 1 and DEAD in backends:
+            (first, *others) = seen.attempts
+            taken = tuple(replace(each, outcome=Outcome.TIMED_OUT) for each in others[::2])
+            attempts = (first, *others[1::2], *taken)
+            answered = tuple(backend for backend in backends if backend != DEAD)
+            seen = replace(seen, attempts=attempts, backends=answered, agreed=False)
+            return replace(result, verdict=Verdict.FLAKY, observation=seen)
+        if result.verdict is not Verdict.PASS and DEAD not in backends:
+            counted = replace(
+                seen, outcome=Outcome.CONNECTED, loss=estimate(84, 2), attempts=(), agreed=False
+            )
+            return replace(result, verdict=Verdict.FLAKY, observation=counted)
+        return result
+
+    flows = ("pod-to-pod-ip", "pod-to-service-clusterip", "service-distribution")
+    swept_twelve = swept(silent, flows=flows)
+    results = [
+        of(each)
+        for each in run_singly(swept_twelve.checks)
+        if len(each.planned.target.backends) < 2 or DEAD in each.planned.target.backends
+    ]
+    dead, *others = find_incidents(results, swept_twelve.facts)
+    assert {*dead.traits.values()} <= {DEAD, "win-1"}  # the only server there
+    (loss,) = others
+    assert "win-2 to linux-1 are lost now and then" in loss.cause
+
+
+def test_a_silent_check_elsewhere_does_not_widen_a_loss() -> None:
+    """One pair loses some TCP packets, and one node does not reach one Pod: these are two causes."""
+    lossy_pair, silent_pair = ("win-1", "linux-1"), ("win-5", "linux-3")
+
+    def silent(action: Action) -> bool:
+        way = (action.source.node, action.target.node)
+        return way in {lossy_pair, silent_pair} and action.protocol is Protocol.TCP
+
+    def of(result: CheckResult) -> CheckResult:
+        way = (result.planned.source.node, result.planned.target.node)
+        if result.observation is None or result.verdict is Verdict.PASS or way != lossy_pair:
+            return result
+        counted = replace(
+            result.observation, outcome=Outcome.CONNECTED, loss=estimate(84, 4), attempts=()
+        )
+        return replace(result, verdict=Verdict.FLAKY, observation=counted)
+
+    swept_twelve = swept(silent, flows=("pod-to-pod-ip",))
+    results = [of(each) for each in run_singly(swept_twelve.checks)]
+    incidents = find_incidents(results, swept_twelve.facts)
+    assert len(incidents) == 2
+    (loss,) = [each.cause for each in incidents if "are lost now and then" in each.cause]
+    assert "win-1 to linux-1" in loss

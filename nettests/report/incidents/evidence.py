@@ -83,6 +83,9 @@ def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
         traits |= frozenset(
             hops(result.planned, traits, _relevant_backends(result, red=red), nodes)
         )
+    several = len(result.planned.target.backends) > 1
+    if red and several and len(silent := _relevant_backends(result, red=True)) == 1:
+        traits |= {Trait(Kind.BACKEND, silent[0])}
     if red or _shows_replies(result):
         traits |= frozenset(replies(result.planned, result.planned.target.backends, nodes))
     if green and (not targets_service(result.planned) or result.planned.target.existing):
@@ -252,11 +255,15 @@ def _control_traits(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]
 
 
 def _relevant_backends(result: CheckResult, *, red: bool) -> Sequence[str]:
-    """Return the backends a check is evidence about: all if it is red, else those that answered."""
-    several = len(result.planned.target.backends) > 1
-    if red or not several or result.observation is None:
-        return result.planned.target.backends
-    return result.observation.backends
+    """Return the backends a check is evidence about: those that answered if it is green, else the silent ones, or all."""
+    backends, seen = result.planned.target.backends, result.observation
+    if len(backends) < 2 or seen is None:
+        return backends
+    if not red:
+        return seen.backends
+    lacking = result.planned.action.question is Question.DISTRIBUTE and not seen.agreed
+    silent = tuple(pod for pod in backends if pod not in seen.backends) if lacking else ()
+    return silent or backends
 
 
 def _as_old_rules_show(traits: frozenset[Trait]) -> frozenset[Trait]:

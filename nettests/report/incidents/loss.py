@@ -15,7 +15,7 @@ from nettests.judge.distrust import busy
 from nettests.model.measured import SizeFinding
 from nettests.model.observation import Attempt, Observation
 from nettests.model.retransmission import SYN_AGAIN
-from nettests.model.words import Outcome, Protocol
+from nettests.model.words import Outcome, Protocol, Question
 from nettests.parse.first_packets import lateness
 from nettests.parse.lost_packets import UNCLEAR
 from nettests.report.incidents.scopes import PLACES, is_apart, places_of
@@ -64,7 +64,14 @@ def lossy(result: CheckResult) -> bool:
         return False
     silent = sum(attempt.outcome is Outcome.TIMED_OUT for attempt in seen.attempts)
     answered = sum(attempt.outcome.positive for attempt in seen.attempts)
+    if result.planned.action.question is Question.DISTRIBUTE and _lacks_backend(result, seen):
+        return False
     return silent > 0 and answered > 0 and not seen.differing_ports
+
+
+def _lacks_backend(result: CheckResult, seen: Observation) -> bool:
+    """Whether a backend answered none of many connections: it is silent, and no packets are lost now and then."""
+    return bool({*result.planned.target.backends} - {*seen.backends})
 
 
 def _unclear(result: CheckResult) -> bool:
@@ -101,14 +108,18 @@ def find_losses(
     ids = {result.id for result in struck}
     if ids - {clue.check for clue in queries}:
         evidence = [*evidence, *queries]
-    # At high loss some checks lose everything: they show where, not that it is loss.
+    # At high loss some checks lose everything: they show where, not that it is loss. More of them have another cause.
     silent = {result.id for result in red if _silent(result)}
+    if len(silent) > len(ids):
+        silent = set()
     return tuple(
         _loss(scope, there)
         for scope, checks in places_of(ids | silent, evidence)
         if (there := [result for result in struck if result.id in checks])
         if not all(map(_unclear, there)) or is_apart(scope, checks, evidence)
-        if not placed or {trait.kind for trait in scope} & {*PLACES}  # two that have one in common
+        if not (placed or (unexplained and any(map(_silent, there))))
+        or {trait.kind for trait in scope}
+        & {*PLACES}  # few, or silent ones: they have it in common
     )
 
 
