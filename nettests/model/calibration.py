@@ -13,7 +13,7 @@ from nettests.model.words import OS
 
 NOT_UNDERSTOOD = "is not understood"
 UNEXPECTED = "fails a known question"
-"""The answer was understood: what the tool asked for does not work there."""
+"""The answer was understood: what the command tests does not work there."""
 UNCALIBRATED = "was not calibrated"
 """One of these three marks the reason of a check that is unknown because of an instrument."""
 

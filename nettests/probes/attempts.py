@@ -333,9 +333,8 @@ class _Ladder:
         if attempt.outcome is Outcome.NXDOMAIN is self.check.claim.outcome and member_of(
             self.check.id
         ):
-            failures = (
-                1  # a name server said what is due: as good as an answer, which one is enough of
-            )
+            # A name server said what is expected: one such answer is enough, like a positive one.
+            failures = 1
         return next_attempt(self.turns, self.seen, successes=successes, failures=failures)
 
     def _worth_repeating(self, first: Pending[Raw]) -> bool:
